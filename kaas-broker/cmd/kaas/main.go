@@ -1,0 +1,4 @@
+// Command kaas is the broker.
+package main
+
+func main() {}

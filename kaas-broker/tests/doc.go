@@ -1,0 +1,2 @@
+// Package tests runs real Kafka clients against kaas.
+package tests

@@ -1,0 +1,19 @@
+module github.com/kaas-rs/kaas/kaas-broker/tests
+
+go 1.26
+
+require (
+	github.com/kaas-rs/kaas/kaas-broker v0.1.0
+	github.com/kaas-rs/kaas/kaas-codec v0.1.0
+	github.com/kaas-rs/kaas/kaas-storage v0.1.0
+	github.com/kaas-rs/kaas/kaas-protocol v0.1.0
+	github.com/kaas-rs/kaas/kaas-k8s/api v0.1.0
+)
+
+replace (
+	github.com/kaas-rs/kaas/kaas-broker => ./..
+	github.com/kaas-rs/kaas/kaas-codec => ../../kaas-codec
+	github.com/kaas-rs/kaas/kaas-storage => ../../kaas-storage
+	github.com/kaas-rs/kaas/kaas-protocol => ../../kaas-protocol
+	github.com/kaas-rs/kaas/kaas-k8s/api => ../../kaas-k8s/api
+)

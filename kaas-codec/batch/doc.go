@@ -1,0 +1,2 @@
+// Package batch views, checks and converts Kafka record batches.
+package batch

@@ -1,0 +1,2 @@
+// Package vfs is the seam between the log engine and a file system.
+package vfs
