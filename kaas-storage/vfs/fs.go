@@ -42,6 +42,10 @@ type Dir interface {
 	Create(name string) (File, error)
 	// Open opens a file for reading only, without following a link.
 	Open(name string) (File, error)
+	// OpenWrite opens an existing file for reading and writing, without
+	// following a link and without changing it. The log engine uses it to go
+	// on appending to a file of its own epoch that it had closed while idle.
+	OpenWrite(name string) (File, error)
 	// List returns what is in the directory, sorted by name, names with a
 	// leading dot included. It asks the server for the directory's attributes
 	// first and lists through a new handle, so that a network file system
