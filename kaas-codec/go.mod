@@ -1,3 +1,5 @@
 module github.com/kaas-rs/kaas/kaas-codec
 
-go 1.26
+go 1.26.0
+
+require github.com/twmb/franz-go/pkg/kmsg v1.15.1
