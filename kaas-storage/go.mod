@@ -1,11 +1,15 @@
 module github.com/kaas-rs/kaas/kaas-storage
 
-go 1.26
+go 1.26.0
+
+require github.com/kaas-rs/kaas/kaas-codec v0.1.0
 
 require (
-	github.com/kaas-rs/kaas/kaas-codec v0.1.0
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/mattn/go-colorable v0.1.14 // indirect
+	github.com/mattn/go-isatty v0.0.20 // indirect
+	github.com/rs/zerolog v1.35.1 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 )
 
-replace (
-	github.com/kaas-rs/kaas/kaas-codec => ../kaas-codec
-)
+replace github.com/kaas-rs/kaas/kaas-codec => ../kaas-codec

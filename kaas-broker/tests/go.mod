@@ -1,6 +1,6 @@
 module github.com/kaas-rs/kaas/kaas-broker/tests
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/kaas-rs/kaas/kaas-broker v0.1.0

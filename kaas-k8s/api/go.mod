@@ -1,3 +1,3 @@
 module github.com/kaas-rs/kaas/kaas-k8s/api
 
-go 1.26
+go 1.26.0
