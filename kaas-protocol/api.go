@@ -1,0 +1,86 @@
+package protocol
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-codec"
+)
+
+// API is one row of the dispatch table: the handler of one Kafka request key, for every version of its
+// codec.ApiSpec. Only keys with a row are advertised; ApiVersions (18) belongs to this package and has none.
+type API struct {
+	// Key is the Kafka API key.
+	Key int16
+	// Pipelined lets Start run while earlier pipelined requests of the same connection are unanswered
+	// (Produce, Fetch). Any other request starts only when every earlier one has been answered, as in Kafka.
+	Pipelined bool
+	// BeforeAuth admits the request on a connection that has not authenticated. Only SaslHandshake (17) and
+	// SaslAuthenticate (36) may set it.
+	BeforeAuth bool
+	// Start begins the request.
+	Start StartFunc
+}
+
+// StartFunc begins a request on the connection's reader goroutine and must not block: while it runs nothing
+// more is read from that connection. Waiting and long work belong into the function it returns, which must not be nil.
+//
+// The context ends when the connection ends or the server stops.
+type StartFunc func(ctx context.Context, r *Request) FinishFunc
+
+// FinishFunc completes a request on the connection's writer goroutine, when every earlier response has been
+// sent. It is called exactly once, also when the connection has ended meanwhile: then its context is already
+// cancelled, and its reply is released instead of sent. An error closes the connection and is logged, unless
+// it is the context's.
+type FinishFunc func(ctx context.Context) (Reply, error)
+
+// Request is one decoded request.
+type Request struct {
+	// Header is the request header: key, version, correlation id, client id.
+	Header codec.RequestHeader
+	// Message is the decoded body. Its byte slices alias the frame and may be kept for as long as needed,
+	// unless the handler itself returns the frame with Reply.Recycle.
+	Message kmsg.Request
+	// Conn is the connection that the request came on.
+	Conn *Conn
+	// Received is when the whole frame had been read, before any wait for earlier requests.
+	Received time.Time
+	// Size is the frame's length in bytes, without the four bytes of its size prefix.
+	Size int
+}
+
+// Reply is what a handler answers. The zero Reply sends nothing (Produce with acks=0).
+type Reply struct {
+	// Message is the response; nil sends nothing. It is encoded at its own version, which must be the
+	// request's.
+	Message kmsg.Response
+	// Sections are the record bytes of a *kmsg.FetchResponse, indexed like its Topics and their Partitions:
+	// Sections[t][p]. Missing rows and nil entries mean no records. The RecordBatches fields of the message
+	// are ignored. Every section is released exactly once, whether it was sent or not.
+	Sections [][]Section
+	// Throttle mutes the connection for this long once the response has been sent (KIP-219): the next
+	// request is not started before. It also applies when Message is nil.
+	Throttle time.Duration
+	// Close closes the connection after sending, or at once when Message is nil. Later requests of the
+	// connection are not answered.
+	Close bool
+	// Recycle says that nobody keeps any byte of the request: its frame may hold another one from now on.
+	// Leave it false whenever in doubt.
+	Recycle bool
+}
+
+// Section is a run of record bytes that is sent as it is, from a file or from memory.
+type Section interface {
+	// Size is the number of bytes to send; it does not change. Zero sends nothing.
+	Size() int64
+	// ReadAt reads section bytes at an offset relative to the section's start. Short only with an error.
+	ReadAt(p []byte, off int64) (int, error)
+	// File is the open file and the absolute offset in it where the section starts, for sendfile; ok is
+	// false when there is no file. The file stays open until Release.
+	File() (f *os.File, offset int64, ok bool)
+	// Release gives the section back.
+	Release()
+}
