@@ -1,0 +1,102 @@
+# Everything that a contributor types. `make help` lists it.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+CACHE   := $(CURDIR)/.cache
+TOOLS   := $(CACHE)/bin
+VENV    := $(CACHE)/clients/python
+NODE    := $(CACHE)/clients/node
+PYTHON  := kaas-broker/tests/clients/python
+SCRIPTS := kaas-broker/tests/clients/node
+TIMED   := scripts/timed.sh
+
+# RACE=1 runs the tests with the race detector, which needs a C compiler.
+RACE ?=
+# Arguments for the program that `make run` starts, for example ARGS='--data-dir /var/lib/kaas'.
+ARGS ?=
+# How long each fuzz target runs in `make fuzz`.
+FUZZTIME ?= 30s
+# Further arguments of go test in `make test-clients`, for example CLIENTS='-run TestKcat -v'.
+CLIENTS ?=
+
+export FUZZTIME TOOLS KAAS_SHARED
+
+.PHONY: help
+help: ## Lists the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Builds bin/kaas
+	cd kaas-broker && GOWORK=off go build -o ../bin/kaas ./cmd/kaas
+
+.PHONY: run
+run: build ## Starts kaas on 127.0.0.1:9092, in memory unless ARGS say otherwise
+	exec bin/kaas $(ARGS)
+
+.PHONY: test
+test: dependencies ## Runs the tests of every module, each on its own
+	scripts/each-module.sh libraries $(if $(RACE),race,test)
+
+.PHONY: test-clients
+test-clients: client-suites build ## Runs real Kafka clients against bin/kaas
+	cd kaas-broker/tests && KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) clients go test -short -count 1 -timeout 20m $(CLIENTS) ./...
+
+.PHONY: test-clients-all
+test-clients-all: client-suites build ## The same with the long tests, about half an hour
+	cd kaas-broker/tests && KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) clients go test -count 1 -timeout 60m $(CLIENTS) ./...
+
+.PHONY: lint
+lint: tools ## Formatting, static analysis, workflows and shell scripts
+	scripts/each-module.sh all format lint
+	$(TIMED) "workflows name each dependency" scripts/check-workflows.sh
+	$(TIMED) actionlint $(TOOLS)/actionlint
+
+.PHONY: check-modules
+check-modules: ## Vets, builds and tidies each module without the workspace
+	scripts/each-module.sh all vet build tidy
+
+.PHONY: cross
+cross: ## Compiles the libraries and their tests for macOS and Windows
+	scripts/each-module.sh portable cross
+
+.PHONY: fuzz
+fuzz: ## Runs every fuzz target for FUZZTIME
+	scripts/each-module.sh libraries fuzz
+
+.PHONY: vulnerabilities
+vulnerabilities: tools ## Looks for known vulnerabilities, when their database can be reached
+	scripts/vulnerabilities.sh
+
+.PHONY: format
+format: tools ## Formats all Go files
+	$(TOOLS)/gofumpt -w $(shell scripts/modules.sh all)
+
+.PHONY: tools
+tools: ## Builds the pinned tools into .cache/bin
+	cd tools/lint && GOWORK=off go build -o $(TOOLS)/ tool
+	cd tools/actionlint && GOWORK=off go build -o $(TOOLS)/ tool
+
+.PHONY: dependencies
+dependencies: ## Installs what the tests need, or names it
+	@scripts/dependencies.sh go=golang git=git gcc=gcc
+
+.PHONY: client-suites
+client-suites: $(VENV)/.complete $(NODE)/.complete ## Installs the clients that `make test-clients` runs
+	@scripts/dependencies.sh go=golang git=git kcat=kcat java=default-jre-headless mvn=maven
+
+$(VENV)/.complete: $(PYTHON)/requirements.txt
+	@scripts/dependencies.sh python3=python3
+	@python3 -c 'import ensurepip' 2>/dev/null || scripts/dependencies.sh no-such-command=python3-venv
+	rm -rf $(VENV) && python3 -m venv $(VENV)
+	$(VENV)/bin/pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+$(NODE)/.complete: $(SCRIPTS)/package.json
+	@scripts/dependencies.sh node=nodejs npm=npm
+	rm -rf $(NODE) && mkdir -p $(NODE) && cp $< $(NODE)/
+	cd $(NODE) && npm install --silent --no-audit --no-fund --no-package-lock
+	touch $@
+
+.PHONY: clean
+clean: ## Removes what was built and installed here
+	rm -rf bin $(CACHE)
