@@ -1,0 +1,3 @@
+// Package vfstest holds the conformance tests that every file system behind
+// package vfs passes.
+package vfstest
