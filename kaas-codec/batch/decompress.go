@@ -1,0 +1,107 @@
+package batch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// decompress returns src uncompressed, or src itself for [None]. It stops with
+// [ErrDecompressedSize] as soon as more than the limit comes out, and memory grows only with what
+// has come out. Bytes that the codec cannot read are [ErrMalformed].
+func decompress(src []byte, codec Compression, limit Limit) ([]byte, error) {
+	switch codec {
+	case None:
+		return src, nil
+	case Gzip:
+		return decompressGzip(src, limit.bytes())
+	case Snappy:
+		return decompressSnappy(src, limit.bytes())
+	case Lz4:
+		return decompressLz4(src, limit.bytes())
+	case Zstd:
+		return decompressZstd(src, limit.bytes())
+	}
+	return nil, fmt.Errorf("decompress %v: %w", codec, ErrUnsupportedCompression)
+}
+
+func decompressGzip(src []byte, limit int) ([]byte, error) {
+	reader := take(&pools.gzipReaders, newGzipReader)
+	defer pools.gzipReaders.Put(reader)
+	if err := reader.Reset(bytes.NewReader(src)); err != nil {
+		return nil, decodeError(Gzip, err)
+	}
+	out, err := readLimited(reader, len(src), limit)
+	return out, decodeError(Gzip, err)
+}
+
+func decompressLz4(src []byte, limit int) ([]byte, error) {
+	reader := take(&pools.lz4Readers, newLz4Reader)
+	defer pools.lz4Readers.Put(reader)
+	reader.Reset(bytes.NewReader(src))
+	defer reader.Reset(nil)
+	out, err := readLimited(reader, len(src), limit)
+	return out, decodeError(Lz4, err)
+}
+
+func decompressZstd(src []byte, limit int) ([]byte, error) {
+	var header zstd.Header
+	if err := header.Decode(src); err != nil {
+		return nil, decodeError(Zstd, err)
+	}
+	if header.HasFCS && header.FrameContentSize > uint64(limit) {
+		return nil, decodeError(Zstd, ErrDecompressedSize)
+	}
+	decoder := take(&pools.zstdReaders, newZstdReader)
+	if header.WindowSize <= maxPooledWindow {
+		defer func() {
+			_ = decoder.Reset(nil) // drops src; an error would mean a closed decoder
+			pools.zstdReaders.Put(decoder)
+		}()
+	} else {
+		defer decoder.Close()
+	}
+	if err := decoder.Reset(bytes.NewReader(src)); err != nil {
+		return nil, decodeError(Zstd, err)
+	}
+	out, err := readLimited(decoder, len(src), limit)
+	return out, decodeError(Zstd, err)
+}
+
+// readLimited reads all of r. The buffer starts at four times the compressed size, a common ratio,
+// and doubles, so that a bomb costs no more than twice of what it has delivered.
+func readLimited(r io.Reader, compressed, limit int) ([]byte, error) {
+	out := make([]byte, 0, min(max(4*compressed, 512), limit)+1)
+	for {
+		n, err := r.Read(out[len(out):cap(out)])
+		out = out[:len(out)+n]
+		if len(out) > limit {
+			return nil, ErrDecompressedSize
+		}
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(out) == cap(out) {
+			grown := make([]byte, len(out), min(2*cap(out), limit+1))
+			copy(grown, out)
+			out = grown
+		}
+	}
+}
+
+// decodeError names the codec. What a codec library reports is [ErrMalformed] to us.
+func decodeError(codec Compression, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrDecompressedSize), errors.Is(err, ErrMalformed):
+		return fmt.Errorf("decompress %v: %w", codec, err)
+	}
+	return fmt.Errorf("decompress %v: %w (%w)", codec, ErrMalformed, err)
+}
