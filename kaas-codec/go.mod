@@ -2,4 +2,8 @@ module github.com/kaas-rs/kaas/kaas-codec
 
 go 1.26.0
 
-require github.com/twmb/franz-go/pkg/kmsg v1.15.1
+require (
+	github.com/klauspost/compress v1.20.4
+	github.com/pierrec/lz4/v4 v4.1.33
+	github.com/twmb/franz-go/pkg/kmsg v1.15.1
+)
