@@ -1,0 +1,40 @@
+package config
+
+import "github.com/kaas-rs/kaas/kaas-broker/config/configdef"
+
+// saslKeys are the keys about SASL.
+var saslKeys = []Key{
+	ignored("sasl.client.callback.handler.class", configdef.TypeClass, null, static),
+	ignored("sasl.enabled.mechanisms", configdef.TypeList, "GSSAPI", dynamic),
+	ignored("sasl.jaas.config", configdef.TypePassword, null, dynamic),
+	ignored("sasl.kerberos.kinit.cmd", configdef.TypeString, "/usr/bin/kinit", dynamic),
+	ignored("sasl.kerberos.min.time.before.relogin", configdef.TypeLong, "60000", dynamic),
+	ignored("sasl.kerberos.principal.to.local.rules", configdef.TypeList, "DEFAULT", dynamic),
+	ignored("sasl.kerberos.service.name", configdef.TypeString, null, dynamic),
+	ignored("sasl.kerberos.ticket.renew.jitter", configdef.TypeDouble, "0.05", dynamic),
+	ignored("sasl.kerberos.ticket.renew.window.factor", configdef.TypeDouble, "0.8", dynamic),
+	ignored("sasl.login.callback.handler.class", configdef.TypeClass, null, static),
+	ignored("sasl.login.class", configdef.TypeClass, null, static),
+	ignored("sasl.login.connect.timeout.ms", configdef.TypeInt, null, static),
+	ignored("sasl.login.read.timeout.ms", configdef.TypeInt, null, static),
+	ignored("sasl.login.refresh.buffer.seconds", configdef.TypeShort, "300", dynamic),
+	ignored("sasl.login.refresh.min.period.seconds", configdef.TypeShort, "60", dynamic),
+	ignored("sasl.login.refresh.window.factor", configdef.TypeDouble, "0.8", dynamic),
+	ignored("sasl.login.refresh.window.jitter", configdef.TypeDouble, "0.05", dynamic),
+	ignored("sasl.login.retry.backoff.max.ms", configdef.TypeLong, "10000", static),
+	ignored("sasl.login.retry.backoff.ms", configdef.TypeLong, "100", static),
+	ignored("sasl.mechanism.controller.protocol", configdef.TypeString, "GSSAPI", static),
+	ignored("sasl.mechanism.inter.broker.protocol", configdef.TypeString, "GSSAPI", dynamic),
+	ignored("sasl.oauthbearer.clock.skew.seconds", configdef.TypeInt, "30", static),
+	ignored("sasl.oauthbearer.expected.audience", configdef.TypeList, null, static),
+	ignored("sasl.oauthbearer.expected.issuer", configdef.TypeString, null, static),
+	ignored("sasl.oauthbearer.jwks.endpoint.refresh.ms", configdef.TypeLong, "3600000", static),
+	ignored("sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms", configdef.TypeLong, "10000", static),
+	ignored("sasl.oauthbearer.jwks.endpoint.retry.backoff.ms", configdef.TypeLong, "100", static),
+	ignored("sasl.oauthbearer.jwks.endpoint.url", configdef.TypeString, null, static),
+	ignored("sasl.oauthbearer.scope.claim.name", configdef.TypeString, "scope", static),
+	ignored("sasl.oauthbearer.sub.claim.name", configdef.TypeString, "sub", static),
+	ignored("sasl.oauthbearer.token.endpoint.url", configdef.TypeString, null, static),
+	ignored("sasl.server.callback.handler.class", configdef.TypeClass, null, static),
+	ignored("sasl.server.max.receive.size", configdef.TypeInt, "524288", static),
+}

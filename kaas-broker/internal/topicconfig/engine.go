@@ -1,0 +1,40 @@
+package topicconfig
+
+import (
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage"
+)
+
+// Storage returns what the log engine needs to know of the topic.
+func (e Effective) Storage() storage.Config {
+	return storage.Config{
+		SegmentBytes:   e.SegmentBytes,
+		SegmentAge:     e.SegmentAge,
+		IndexInterval:  e.IndexIntervalBytes,
+		RetentionAge:   e.RetentionAge,
+		RetentionBytes: e.RetentionBytes,
+		Delete:         e.Delete,
+		Compact:        e.Compact,
+		FlushMessages:  e.FlushMessages,
+		FlushInterval:  e.FlushInterval,
+		AppendTime:     e.AppendTime,
+		ProducerExpiry: e.ProducerExpiry,
+	}
+}
+
+// Rules returns what the check of produced batches needs to know: version is the Produce request's, now the broker's
+// clock. The bound on decompressed bytes is left at its default.
+func (e Effective) Rules(version int16, now time.Time) batch.Rules {
+	return batch.Rules{
+		Version:     version,
+		MaxBytes:    e.MaxMessageBytes,
+		Compacted:   e.Compact,
+		AppendTime:  e.AppendTime,
+		Compression: e.Compression,
+		Now:         now.UnixMilli(),
+		MaxBefore:   e.TimestampBeforeMaxMs,
+		MaxAfter:    e.TimestampAfterMaxMs,
+	}
+}
