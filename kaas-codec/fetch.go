@@ -33,11 +33,20 @@ func AppendFetchResponse(dst []byte, h RequestHeader, resp *kmsg.FetchResponse, 
 		version:     resp.Version,
 		flexible:    resp.IsFlexible(),
 		recordBytes: recordBytes,
+		cuts:        make([]FetchCut, 0, partitionCount(resp)),
 	}
 	e.response(resp)
 	size := len(e.dst) - start - sizePrefix + e.spliced
 	binary.BigEndian.PutUint32(e.dst[start:], uint32(min(size, math.MaxInt32)))
 	return e.dst, e.cuts
+}
+
+func partitionCount(resp *kmsg.FetchResponse) int {
+	count := 0
+	for t := range resp.Topics {
+		count += len(resp.Topics[t].Partitions)
+	}
+	return count
 }
 
 // fetchEncoder appends the fields of one response, in the order of Kafka's

@@ -15,6 +15,8 @@ const sizePrefix = 4
 // The header is v1 (correlation id and an empty tag buffer) for flexible
 // versions and v0 for others. ApiVersions always has v0, because a client reads
 // it before it knows which versions the broker speaks (KIP-511).
+//
+// Leader hints of Produce below v10 and Fetch below v16 are removed from resp.
 func AppendResponse(dst []byte, h RequestHeader, resp kmsg.Response) []byte {
 	start := len(dst)
 	dst = appendResponseHeader(dst, h, resp)
@@ -37,13 +39,23 @@ func appendResponseHeader(dst []byte, h RequestHeader, resp kmsg.Response) []byt
 // dropFieldsOfLaterVersions resets tagged fields that the version does not have.
 // kmsg would write them, and a Java client that knows the tag refuses it there.
 func dropFieldsOfLaterVersions(resp kmsg.Response) {
-	produce, is := resp.(*kmsg.ProduceResponse)
-	if !is || produce.Version >= 10 {
-		return
+	switch r := resp.(type) {
+	case *kmsg.ProduceResponse:
+		if r.Version < 10 {
+			dropLeaderHints(r)
+		}
+	case *kmsg.FetchResponse:
+		if r.Version < 16 {
+			r.Brokers = nil
+		}
 	}
-	produce.Brokers = nil
-	for t := range produce.Topics {
-		partitions := produce.Topics[t].Partitions
+}
+
+// dropLeaderHints removes what KIP-951 added to Produce in v10.
+func dropLeaderHints(r *kmsg.ProduceResponse) {
+	r.Brokers = nil
+	for t := range r.Topics {
+		partitions := r.Topics[t].Partitions
 		for p := range partitions {
 			partitions[p].CurrentLeader = kmsg.NewProduceResponseTopicPartitionCurrentLeader()
 		}

@@ -17,9 +17,9 @@ const (
 	budgetBase    = 256 << 10
 	// headerBudget is for the tagged fields of a header, which are not kept.
 	headerBudget = 1 << 30
-	// tagCost is what one unknown tagged field takes in kmsg's map, measured
-	// with the map's growth.
-	tagCost = 160
+	// tagCost is what one unknown tagged field takes at most: kmsg keeps those
+	// of a structure in a map, and a map of one entry takes 336 bytes.
+	tagCost = 384
 )
 
 // walker reads a request body along a schema without keeping anything. After
