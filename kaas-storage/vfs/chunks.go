@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"math/bits"
+	"slices"
 	"syscall"
 )
 
@@ -102,4 +103,14 @@ func (c *chunks) writable(space *budget, off int64) ([]byte, error) {
 func (c *chunks) release(space *budget) {
 	space.give(c.allocated)
 	*c = chunks{}
+}
+
+// clone copies the content.
+func (c *chunks) clone() chunks {
+	copied := *c
+	copied.parts = make([][]byte, len(c.parts))
+	for i, part := range c.parts {
+		copied.parts[i] = slices.Clone(part)
+	}
+	return copied
 }

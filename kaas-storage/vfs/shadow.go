@@ -1,4 +1,0 @@
-package vfs
-
-type shadowDir struct{}
-type shadowFile struct{}
