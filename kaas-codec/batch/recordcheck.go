@@ -6,6 +6,8 @@ import "fmt"
 // default size can hold uncompressed, and keeps a compressed bomb of bad records small.
 const maxRecordErrors = 1 << 17
 
+const appendTimeMessage = "producers must not set the timestamp type LogAppendTime"
+
 // recordChecker collects what is wrong with single records under the rules.
 type recordChecker struct {
 	rules   Rules
@@ -14,11 +16,15 @@ type recordChecker struct {
 	untimed int // records with a timestamp out of bounds, among total
 }
 
-// check looks at one record: its key first, as Kafka, then its timestamp in milliseconds.
-func (c *recordChecker) check(index int32, key []byte, timestamp int64) {
+// check looks at one record: its key first, as Kafka, then its timestamp in milliseconds, which the
+// producer may have declared to be an append time.
+func (c *recordChecker) check(index int32, key []byte, timestamp int64, appendTime bool) {
 	switch {
 	case c.rules.Compacted && key == nil:
 		c.add(RecordError{Index: index, Message: "a compacted topic takes no record without key"})
+	case appendTime && (c.rules.AppendTime || timestamp == NoTimestamp):
+		c.untimed++
+		c.add(RecordError{Index: index, Message: appendTimeMessage})
 	case c.rules.bounded() && !c.rules.inBounds(timestamp):
 		c.untimed++
 		c.add(RecordError{Index: index, Message: c.timestampMessage(timestamp)})

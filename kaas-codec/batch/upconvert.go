@@ -23,7 +23,7 @@ func upConvert(set []byte, r Rules, t *Tripwires) (Batch, error) {
 	builder := NewBuilder()
 	builder.Compression = r.codec(codec)
 	for index, m := range messages {
-		checker.check(int32(index), m.key, m.timestamp)
+		checker.check(int32(index), m.key, m.timestamp, m.appendTime())
 		builder.Add(m.timestamp, m.key, m.value)
 	}
 	if err := checker.err(); err != nil {
@@ -46,6 +46,9 @@ func outerMessages(set []byte, r Rules) ([]message, error) {
 	magic := magicOf(set)
 	var messages []message
 	for rest := set; len(rest) > 0; {
+		if len(rest) > magicAt && magicOf(rest) == magicV2 {
+			return nil, reject(ErrInvalidRecord, "record batch behind messages of magic %d", magic)
+		}
 		var m message
 		var err error
 		if m, rest, err = nextMessage(rest); err != nil {
@@ -85,6 +88,7 @@ func innerMessages(wrapper message, limit Limit) ([]message, error) {
 		if m.compression() != None {
 			return nil, reject(ErrInvalidRecord, "compressed message inside a compressed message")
 		}
+		m.attributes = wrapper.attributes & messageTimeBit
 		if wrapper.appendTime() {
 			m.timestamp = wrapper.timestamp
 		}
@@ -115,8 +119,7 @@ func unwrap(wrapper message, limit Limit) ([]byte, error) {
 }
 
 func rejectMessage(err error) error {
-	switch {
-	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrMagic):
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrMagic) {
 		return reject(ErrCorrupt, "%v", err)
 	}
 	return reject(ErrInvalidRecord, "%v", err)

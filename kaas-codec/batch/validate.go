@@ -82,10 +82,22 @@ func checkHeader(batch Batch, r Rules) error {
 		return reject(ErrInvalidRecord, "unknown compression %d", batch.Compression())
 	case batch.Compression() == None && count*minRecordSize > int64(len(batch.records())):
 		return reject(ErrInvalidRecord, "%d records cannot fit %d bytes", count, len(batch.records()))
-	case r.AppendTime && batch.AppendTime():
-		return reject(ErrInvalidTimestamp, "producers must not set the timestamp type LogAppendTime")
+	case batch.AppendTime() && (r.AppendTime || batch.MaxTimestamp() == NoTimestamp):
+		return rejectAppendTime(batch)
 	}
 	return nil
+}
+
+// rejectAppendTime refuses a batch that claims append time and leaves no other time to go by. Kafka blames
+// each record; the list is no longer than records could fit the bytes uncompressed, so that a
+// claimed count costs nothing.
+func rejectAppendTime(batch Batch) error {
+	rejected := reject(ErrInvalidTimestamp, "%s", appendTimeMessage)
+	listed := min(int(batch.Count()), len(batch.records())/minRecordSize, maxRecordErrors)
+	for index := range listed {
+		rejected.Records = append(rejected.Records, RecordError{Index: int32(index), Message: appendTimeMessage})
+	}
+	return rejected
 }
 
 // clearForeignBits takes back what is not the client's to say: the LogAppendTime bit on a topic with

@@ -1,8 +1,6 @@
 package batch
 
-import (
-	"errors"
-)
+import "errors"
 
 // validateRecords decodes the records once, checks what the rules ask of them and corrects the
 // batch where Kafka would.
@@ -17,7 +15,7 @@ func validateRecords(batch Batch, r Rules, t *Tripwires, site Site) (Batch, erro
 	largest, counting := NoTimestamp, true
 	for index := int32(0); walker.next(); index++ {
 		timestamp := batch.BaseTimestamp() + walker.record.TimestampDelta
-		checker.check(index, walker.record.Key, timestamp)
+		checker.check(index, walker.record.Key, timestamp, false)
 		largest = max(largest, timestamp)
 		counting = counting && walker.record.OffsetDelta == index
 	}
