@@ -6,15 +6,16 @@ require (
 	github.com/kaas-rs/kaas/kaas-codec v0.1.0
 	github.com/rs/zerolog v1.35.1
 	github.com/twmb/franz-go/pkg/kmsg v1.15.1
+	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/metric v1.47.0
+	golang.org/x/sys v0.50.0
+	golang.org/x/time v0.16.0
 )
 
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
-	go.opentelemetry.io/otel v1.47.0 // indirect
-	golang.org/x/sys v0.50.0 // indirect
 )
 
 replace github.com/kaas-rs/kaas/kaas-codec => ../kaas-codec

@@ -1,0 +1,44 @@
+package protocol
+
+import (
+	"math/bits"
+	"sync"
+)
+
+// Frames of at least pooledFrom bytes are worth keeping; above pooledTo they are rare and left to the
+// collector.
+const (
+	pooledFrom = 1 << 14
+	pooledTo   = 1 << 21
+)
+
+// framePool keeps frames that a handler has given back, by size class, so that a small request never holds
+// on to a large frame. It never allocates one: a frame of which nothing has arrived costs nothing.
+type framePool struct {
+	classes [bits.UintSize]sync.Pool
+}
+
+// get returns a frame that holds size bytes, or nil.
+func (f *framePool) get(size int) []byte {
+	if size < pooledFrom || size > pooledTo {
+		return nil
+	}
+	frame, found := f.classes[class(size)].Get().(*[]byte)
+	if !found || cap(*frame) < size {
+		// A frame of the same class may still be too small; a larger one will take its place.
+		return nil
+	}
+	return *frame
+}
+
+// put takes a frame that nobody refers to any more.
+func (f *framePool) put(frame []byte) {
+	if cap(frame) < pooledFrom || cap(frame) > pooledTo {
+		return
+	}
+	frame = frame[:0]
+	f.classes[class(cap(frame))].Put(&frame)
+}
+
+// class is the number of the largest power of two that is not above size.
+func class(size int) int { return bits.Len(uint(size)) - 1 }

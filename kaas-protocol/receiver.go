@@ -1,0 +1,100 @@
+package protocol
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// prefixSize is the number of bytes in front of a frame.
+const prefixSize = 4
+
+// receiveFloor is the slowest rate, in bytes per second, at which a large request may arrive.
+const receiveFloor = 64 << 10
+
+// receiver is the reading side of the socket with its deadlines.
+type receiver struct {
+	connection *connection
+	buffered   *bufio.Reader
+	body       bool      // in the body of a request, not between two
+	armed      time.Time // the socket's read deadline; zero is none
+}
+
+// awaitRequest arms the idle deadline, unless bytes of the next request are there already.
+func (r *receiver) awaitRequest() error {
+	wasBody := r.body
+	r.body = false
+	idle := r.connection.server.limits.MaxIdle
+	if r.buffered.Buffered() < prefixSize && (wasBody || r.armed.IsZero()) && idle > 0 {
+		r.arm(time.Now().Add(idle))
+	} else if wasBody {
+		r.arm(time.Time{})
+	}
+	return r.connection.stopped()
+}
+
+// expectBody bounds the time of a body that has not arrived yet.
+func (r *receiver) expectBody(size int) {
+	if r.buffered.Buffered() >= size {
+		return
+	}
+	r.body = true
+	allowed := r.connection.server.limits.ReceiveTimeout + time.Duration(size/receiveFloor)*time.Second
+	r.arm(time.Now().Add(allowed))
+}
+
+func (r *receiver) arm(deadline time.Time) {
+	r.armed = deadline
+	_ = r.connection.socket.SetReadDeadline(deadline)
+}
+
+// Read reads from the stream. A deadline that passes is looked into: it may be the server's drain, and it may
+// have been armed before the connection was last in use.
+func (r *receiver) Read(p []byte) (int, error) {
+	for {
+		n, err := r.connection.stream.Read(p)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		if err := r.expired(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// expired arms the deadline anew, or returns why the connection ends.
+func (r *receiver) expired() error {
+	if err := r.connection.stopped(); err != nil {
+		return err
+	}
+	if r.body {
+		return errSlowRequest
+	}
+	now, idle := time.Now(), r.connection.server.limits.MaxIdle
+	since, quiet := r.connection.pipeline.idleSince()
+	switch {
+	case !quiet:
+		// Something is outstanding: look again soon, in comparison with the idle time.
+		r.arm(now.Add(max(idle/10, time.Second)))
+	case now.Before(since.Add(idle)):
+		r.arm(since.Add(idle))
+	default:
+		return fmt.Errorf("%w: %s", errIdle, idle)
+	}
+	// A drain that came meanwhile has set a deadline that was just replaced.
+	return r.connection.stopped()
+}
+
+// stopped returns why no further request is read: the server drains, or a handler has closed the connection.
+func (c *connection) stopped() error {
+	select {
+	case <-c.closing:
+		return errSaidClose
+	case <-c.server.draining:
+		return errDraining
+	default:
+		return nil
+	}
+}
