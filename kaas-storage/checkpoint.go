@@ -1,0 +1,174 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// checkpointBytes is how much is appended before the recovery point moves, at least; it bounds what a takeover scans and copies.
+const checkpointBytes = 8 << 20
+
+// frozen is the state of a partition at one log end, taken under one lock.
+type frozen struct {
+	end       int64
+	own       ownEnd
+	segments  []*segment
+	producers []producer
+	epochs    leaderEpochs
+	dirty     int64
+}
+
+func (p *Partition) freeze() frozen {
+	now := time.Now().UnixMilli()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.producers.expire(now, p.Config().ProducerExpiry.Milliseconds())
+	return frozen{
+		end:       p.logEnd.Load(),
+		own:       p.lastOwn,
+		segments:  *p.segments.Load(),
+		producers: p.producers.snapshot(),
+		epochs:    slices.Clone(p.epochs),
+		dirty:     p.dirty.bytes,
+	}
+}
+
+// checkpointIfDueLocked starts a checkpoint off the commit path when enough was appended.
+func (p *Partition) checkpointIfDueLocked() {
+	if p.dirty.bytes >= p.dirty.limit {
+		p.startCheckpointLocked()
+	}
+}
+
+func (p *Partition) startCheckpointLocked() {
+	if p.dirty.checkpointed || p.err != nil || p.handover {
+		return
+	}
+	p.dirty.checkpointed = true
+	p.work.Go(func() {
+		p.maintenance.Lock()
+		defer p.maintenance.Unlock()
+		if err := p.checkpointLocked(p.engine.ctx, func(*manifest) {}); err != nil && !errors.Is(err, context.Canceled) {
+			p.fail(err)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.dirty.checkpointed = false
+	})
+}
+
+// checkpointLocked moves the recovery point to the log end as it is now, and writes the manifest with a change of the caller's. The order:
+//
+//  1. freeze the state at the log end;
+//  2. wait until everything below it is synced and checked: a recovery point beyond that would hide a torn tail from the scan;
+//  3. write and sync the index entries below it: a taker does not look at the log below the point again;
+//  4. write the manifest under one's own epoch, synced with its name;
+//  5. check the claim: only then may the caller rely on the change, remove files, or answer.
+//
+// The caller holds maintenance. An error means that the change may or may not be on disk, and ends the epoch.
+func (p *Partition) checkpointLocked(ctx context.Context, change func(*manifest)) error {
+	state := p.freeze()
+	if err := p.syncTo(ctx, state.end); err != nil {
+		return err
+	}
+	watch := newWatchdog(p.engine.options.IODeadline, func() {
+		p.fail(fmt.Errorf("checkpoint of %s: %w", p.label, ErrStalled))
+	})
+	defer watch.end()
+	if err := p.enterVolume(); err != nil {
+		return err
+	}
+	defer p.volume.leave()
+	if err := p.persistIndexes(watch, state); err != nil {
+		return err
+	}
+	m := p.nextManifest(state)
+	change(m)
+	m.LeaderEpochs = m.LeaderEpochs.trim(m.LogStart)
+	m.pruneChain()
+	watch.begin()
+	size, err := m.write(p.dir)
+	if err != nil {
+		return err
+	}
+	watch.begin()
+	began := time.Now()
+	if err := p.claim.check(); err != nil {
+		return err
+	}
+	p.checks.succeeded(began)
+	p.checkpointed(m, state, size)
+	return nil
+}
+
+func (p *Partition) persistIndexes(watch *watchdog, state frozen) error {
+	madeAny := false
+	for _, s := range state.segments {
+		if s.epoch != p.claim.epoch || s.base < p.manifest.RecoverySegment || s.base >= state.end {
+			continue
+		}
+		watch.begin()
+		made, err := s.persistIndexes(state.end)
+		if err != nil {
+			return err
+		}
+		madeAny = madeAny || made
+	}
+	if !madeAny {
+		return nil
+	}
+	watch.begin()
+	if err := p.dir.Sync(); err != nil {
+		return &StorageError{Op: "sync directory", Path: p.dir.Path(), Err: err}
+	}
+	return nil
+}
+
+func (p *Partition) nextManifest(state frozen) *manifest {
+	m := *p.manifest
+	m.Chain = slices.Clone(p.manifest.Chain)
+	m.RecoveryPoint = state.end
+	m.LeaderEpochs = state.epochs
+	m.Producers = state.producers
+	if s := state.own.segment; s != nil {
+		m.RecoverySegment = s.base
+		m.Recovery = s.index.counts()
+		m.Recovery.ValidBytes = state.own.size
+	}
+	return &m
+}
+
+func (p *Partition) checkpointed(m *manifest, state frozen, size int) {
+	p.manifest = m
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.epochs = p.epochs.trim(m.LogStart)
+	p.dirty.bytes -= state.dirty
+	p.dirty.limit = max(checkpointBytes, 4*int64(size))
+}
+
+// housekeep is called about once a second. It takes no time itself.
+func (p *Partition) housekeep(retain bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil || p.handover {
+		return
+	}
+	idle := time.Since(p.dirty.last) >= p.engine.options.IdleAfter
+	if idle && p.dirty.bytes > 0 {
+		p.startCheckpointLocked()
+	}
+	if idle && len(p.groups) == 0 {
+		for _, s := range *p.segments.Load() {
+			for _, file := range s.files() {
+				file.closeIdle()
+			}
+		}
+	}
+	if retain {
+		p.work.Go(p.retain)
+	}
+}

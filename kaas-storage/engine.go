@@ -1,0 +1,254 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// Options configure an engine. The zero value works: it logs and measures nothing.
+type Options struct {
+	Logger            zerolog.Logger
+	MeterProvider     metric.MeterProvider // nil: no metrics
+	Tripwires         *batch.Tripwires     // counts where records are decoded; nil: not counted
+	IODeadline        time.Duration        // for one file operation; 0 means 30 s
+	RetentionInterval time.Duration        // between retention passes; 0 means 5 min, negative means never
+	IdleAfter         time.Duration        // without an append before files are closed; 0 means 5 s
+}
+
+func (o Options) withDefaults() Options {
+	if o.IODeadline <= 0 {
+		o.IODeadline = 30 * time.Second
+	}
+	if o.RetentionInterval == 0 {
+		o.RetentionInterval = 5 * time.Minute
+	}
+	if o.IdleAfter <= 0 {
+		o.IdleAfter = 5 * time.Second
+	}
+	return o
+}
+
+// Engine owns what the partitions of one process share: background work and the bounds on it.
+type Engine struct {
+	options Options
+	metrics *metrics
+	ctx     context.Context // ends the background work; set by NewEngine, ended by Close
+	stop    context.CancelFunc
+	work    sync.WaitGroup
+
+	mu         sync.Mutex
+	closed     bool
+	partitions map[*Partition]struct{}
+	unnamed    *Volume // of partitions that were given none
+}
+
+// NewEngine starts the background work; Close ends it.
+func NewEngine(o Options) (*Engine, error) {
+	o = o.withDefaults()
+	m, err := newMetrics(o.MeterProvider)
+	if err != nil {
+		return nil, fmt.Errorf("storage metrics: %w", err)
+	}
+	e := &Engine{options: o, metrics: m, partitions: make(map[*Partition]struct{}), unnamed: newVolume(nil, "", 0)}
+	e.ctx, e.stop = context.WithCancel(context.Background())
+	e.work.Go(e.housekeep)
+	return e, nil
+}
+
+// Close abandons the partitions that are still open and waits for all background work, but not longer than for one file operation:
+// then it returns ErrStalled.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	open := make([]*Partition, 0, len(e.partitions))
+	for p := range e.partitions {
+		open = append(open, p)
+	}
+	e.mu.Unlock()
+	for _, p := range open {
+		p.Abandon()
+	}
+	e.stop()
+	done := make(chan struct{})
+	go func() {
+		e.work.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(e.options.IODeadline)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("close engine: %w", ErrStalled)
+	}
+}
+
+// TakeOptions describe a partition to be taken over.
+type TakeOptions struct {
+	Label    string // such as "topic-3", for logs and metrics
+	Volume   *Volume
+	MinEpoch Epoch // the new epoch is not below it: what the assignment says
+	Config   Config
+}
+
+// Take makes this process the owner of the partition in dir, whoever owned it: the old owner is fenced, its durable records are found,
+// and its tail is made durable again. dir belongs to the partition afterwards and is closed with it, also on an error.
+//
+// Errors: ErrNoManifest, ErrDeleted, ErrMoving, ErrFutureVersion, *CorruptionError (all final until somebody acts); ErrFenced (another taker was
+// faster: read the assignment again); *StorageError and what ctx says (worth a retry).
+func (e *Engine) Take(ctx context.Context, dir vfs.Dir, o TakeOptions) (*Partition, error) {
+	if o.Volume == nil {
+		o.Volume = e.unnamed
+	}
+	var t *takeover
+	began := time.Now()
+	err := e.blocking(ctx, o.Volume, func() error {
+		var err error
+		t, err = takeOver(dir, o)
+		return e.retryWhenFull(err, o.Volume, func() error {
+			t, err = takeOver(dir, o)
+			return err
+		})
+	}, func() {
+		if t != nil {
+			t.claim.close()
+		}
+		_ = dir.Close()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take over %s: %w", o.Label, err)
+	}
+	p := newPartition(e, dir, o, t)
+	if err := e.adopt(p, t.garbage); err != nil {
+		return nil, err
+	}
+	e.metrics.takeover(ctx, time.Since(began))
+	p.log.Debug().Int64("log_start", t.manifest.LogStart).Int64("log_end", t.tail.end).Dur("took", time.Since(began)).Msg("took over partition")
+	return p, nil
+}
+
+// retryWhenFull gives the reserve up and tries once more where a takeover failed for want of space.
+func (e *Engine) retryWhenFull(err error, v *Volume, again func() error) error {
+	if err == nil || !isFull(err) || v.fs == nil {
+		return err
+	}
+	if noted := v.noteFull(); noted != nil {
+		return errors.Join(err, noted)
+	}
+	return again()
+}
+
+// adopt registers a partition, and begins to remove what earlier owners left.
+func (e *Engine) adopt(p *Partition, garbage []string) error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		p.Abandon()
+		return fmt.Errorf("take over %s: engine: %w", p.label, ErrClosed)
+	}
+	e.partitions[p] = struct{}{}
+	e.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil && len(garbage) > 0 {
+		p.work.Go(func() { p.removeGarbage(garbage) })
+	}
+	return nil
+}
+
+// dispose closes an ended partition once its last file operation has returned.
+func (e *Engine) dispose(p *Partition) {
+	e.mu.Lock()
+	_, known := e.partitions[p]
+	delete(e.partitions, p)
+	e.mu.Unlock()
+	if known {
+		e.work.Go(p.close)
+	}
+}
+
+// blocking runs f, which makes file calls, in a slot of the volume. When ctx ends first, f goes on and discard runs after it;
+// discard also runs after an error of f, so that it can close what f was given.
+func (e *Engine) blocking(ctx context.Context, v *Volume, f func() error, discard ...func()) error {
+	result := make(chan error)
+	cleanUp := func() {
+		for _, d := range discard {
+			d()
+		}
+	}
+	e.work.Go(func() {
+		err := v.enter(ctx)
+		if err == nil {
+			err = f()
+			v.leave()
+		}
+		if err != nil {
+			cleanUp()
+		}
+		select {
+		case result <- err:
+		case <-ctx.Done():
+			if err == nil {
+				cleanUp()
+			}
+		}
+	})
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// snapshot lists the open partitions, and their volumes each once.
+func (e *Engine) snapshot() ([]*Partition, map[*Volume]struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	partitions := make([]*Partition, 0, len(e.partitions))
+	volumes := make(map[*Volume]struct{})
+	for p := range e.partitions {
+		partitions = append(partitions, p)
+		if p.volume.fs != nil {
+			volumes[p.volume] = struct{}{}
+		}
+	}
+	return partitions, volumes
+}
+
+// housekeep looks once a second at free space, idle partitions and, when its time has come, retention.
+func (e *Engine) housekeep() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	lastRetention := time.Now()
+	for {
+		select {
+		case <-e.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		partitions, volumes := e.snapshot()
+		for v := range volumes {
+			if err := v.Refresh(); err != nil {
+				e.options.Logger.Warn().Err(err).Str("volume", v.id).Msg("free space of volume is unknown")
+			}
+		}
+		retain := e.options.RetentionInterval > 0 && time.Since(lastRetention) >= e.options.RetentionInterval
+		if retain {
+			lastRetention = time.Now()
+		}
+		for _, p := range partitions {
+			p.housekeep(retain)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package storage
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+)
+
+// headerChunk is how much is read to look at batch headers: about the distance between two index entries.
+const headerChunk = 4 << 10
+
+// lengthAt and lengthOverhead locate the batch length in a header: it leaves out the base offset and itself.
+const (
+	lengthAt       = 8
+	lengthOverhead = 12
+)
+
+// batchSize reads the size of a whole batch from its header.
+func batchSize(header []byte) int64 {
+	return int64(int32(binary.BigEndian.Uint32(header[lengthAt:]))) + lengthOverhead
+}
+
+// headerReader looks at the headers of consecutive batches without reading their records.
+type headerReader struct {
+	file  io.ReaderAt
+	limit int64 // bytes of the file that count
+	buf   []byte
+	at    int64
+}
+
+func newHeaderReader(file io.ReaderAt, limit int64) *headerReader {
+	return &headerReader{file: file, limit: limit, buf: make([]byte, 0, headerChunk)}
+}
+
+// at returns the header of the batch at pos and the batch's size; io.EOF at the limit. The view is valid until the next call.
+func (r *headerReader) header(pos int64) (batch.Batch, int64, error) {
+	if pos+batch.HeaderSize > r.limit {
+		return nil, 0, io.EOF
+	}
+	if pos < r.at || pos+batch.HeaderSize > r.at+int64(len(r.buf)) {
+		if err := r.fill(pos); err != nil {
+			return nil, 0, err
+		}
+	}
+	view := batch.Batch(r.buf[pos-r.at:][:batch.HeaderSize])
+	size := batchSize(view)
+	if size < batch.HeaderSize || view.LastOffsetDelta() < 0 {
+		return nil, 0, batch.ErrMalformed
+	}
+	return view, size, nil
+}
+
+func (r *headerReader) fill(pos int64) error {
+	want := min(int64(cap(r.buf)), r.limit-pos)
+	n, err := r.file.ReadAt(r.buf[:want], pos)
+	if int64(n) < want {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	}
+	r.buf, r.at = r.buf[:want], pos
+	return nil
+}

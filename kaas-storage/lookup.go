@@ -1,0 +1,174 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// TimestampOffset is a record found by its timestamp. Offset -1 means that there is none.
+type TimestampOffset struct {
+	Offset      int64
+	Timestamp   int64 // of that record, ms since 1970
+	LeaderEpoch Epoch
+}
+
+var noRecord = TimestampOffset{Offset: -1, Timestamp: batch.NoTimestamp, LeaderEpoch: NoEpoch}
+
+// maxLookupRecords bounds what one batch may hold uncompressed in a timestamp lookup.
+const maxLookupRecords batch.Limit = 1 << 30
+
+// OffsetForTimestamp returns the first record at or behind the log start and below limit whose timestamp is ms or later, looking inside batches (Kafka's
+// ListOffsets by time). limit is the high watermark or the last stable offset.
+//
+// It decodes the records of one batch, which batch.SiteTimestampLookup counts.
+func (p *Partition) OffsetForTimestamp(ctx context.Context, ms, limit int64) (TimestampOffset, error) {
+	found := noRecord
+	err := p.engine.blocking(ctx, p.volume, func() error {
+		var err error
+		found, err = p.firstSince(ms, limit)
+		return err
+	})
+	return found, err
+}
+
+// MaxTimestampOffset returns the first record that has the largest timestamp of those from the log start to below limit (KIP-734, at the level of records).
+func (p *Partition) MaxTimestampOffset(ctx context.Context, limit int64) (TimestampOffset, error) {
+	found := noRecord
+	err := p.engine.blocking(ctx, p.volume, func() error {
+		newest, err := p.newestBelow(limit)
+		if err != nil || newest == batch.NoTimestamp {
+			return err
+		}
+		found, err = p.firstSince(newest, limit)
+		return err
+	})
+	return found, err
+}
+
+func (p *Partition) firstSince(ms, limit int64) (TimestampOffset, error) {
+	for _, s := range segmentsFrom(*p.segments.Load(), p.logStart.Load()) {
+		newest, err := s.newestTimestamp()
+		if err != nil {
+			return noRecord, err
+		}
+		if newest != batch.NoTimestamp && newest < ms {
+			continue
+		}
+		found, err := p.searchSegment(s, ms, limit)
+		if err != nil || found.Offset >= 0 {
+			return found, err
+		}
+	}
+	return noRecord, nil
+}
+
+// searchSegment scans headers from where the time index points, and decodes each batch that may hold the record: its largest timestamp is late enough.
+func (p *Partition) searchSegment(s *segment, ms, limit int64) (TimestampOffset, error) {
+	file, err := s.log.acquire()
+	if err != nil {
+		return noRecord, s.fail("open segment", err)
+	}
+	defer s.log.release()
+	start := p.logStart.Load()
+	if entry, any, err := s.index.before(ms, &s.times); err != nil {
+		return noRecord, s.fail("read time index", err)
+	} else if any {
+		start = max(start, s.base+int64(entry.relative))
+	}
+	position, _, err := s.locate(file, start)
+	if errors.Is(err, io.EOF) {
+		return noRecord, nil
+	}
+	if err != nil {
+		return noRecord, err
+	}
+	found := noRecord
+	var failed error
+	err = s.scan(file, position, func(header batch.Batch, position, size int64) bool {
+		if header.BaseOffset() >= limit {
+			return false
+		}
+		if header.MaxTimestamp() >= ms {
+			found, failed = p.searchBatch(s, file, position, size, ms, limit)
+		}
+		return failed == nil && found.Offset < 0
+	})
+	return found, errors.Join(err, failed)
+}
+
+func (p *Partition) searchBatch(s *segment, file vfs.File, position, size, ms, limit int64) (TimestampOffset, error) {
+	buf := make([]byte, size)
+	if _, err := file.ReadAt(buf, position); err != nil && !errors.Is(err, io.EOF) {
+		return noRecord, s.fail("read log", err)
+	}
+	b, _, err := batch.Next(buf)
+	if err != nil {
+		return noRecord, s.fail("read log", err)
+	}
+	start := p.logStart.Load()
+	if b.Control() {
+		return noRecord, nil
+	}
+	for record, err := range b.Records(p.engine.options.Tripwires, batch.SiteTimestampLookup, maxLookupRecords) {
+		if err != nil {
+			return noRecord, &CorruptionError{Dir: p.dir.Path(), File: s.log.name.String(), Offset: position, Cause: err.Error()}
+		}
+		offset, timestamp := b.BaseOffset()+int64(record.OffsetDelta), b.BaseTimestamp()+record.TimestampDelta
+		if b.AppendTime() {
+			timestamp = b.MaxTimestamp()
+		}
+		if timestamp >= ms && offset >= start && offset < limit {
+			return TimestampOffset{Offset: offset, Timestamp: timestamp, LeaderEpoch: Epoch(b.LeaderEpoch())}, nil
+		}
+	}
+	return noRecord, nil
+}
+
+// newestBelow is the largest timestamp of the batches that begin below limit. Only segments whose index may know of something that does not
+// count, at the two ends of the log, are scanned.
+func (p *Partition) newestBelow(limit int64) (int64, error) {
+	start := p.logStart.Load()
+	newest := batch.NoTimestamp
+	for _, s := range *p.segments.Load() {
+		whole := s.base >= start && s.end.Load() <= limit && s != p.writing()
+		timestamp, err := s.newestTimestamp()
+		if err == nil && (!whole || timestamp == batch.NoTimestamp) {
+			timestamp, err = s.scanNewest(start, limit)
+		}
+		if err != nil {
+			return 0, err
+		}
+		newest = max(newest, timestamp)
+	}
+	return newest, nil
+}
+
+func (p *Partition) writing() *segment {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.active
+}
+
+func (s *segment) scanNewest(start, limit int64) (int64, error) {
+	file, err := s.log.acquire()
+	if err != nil {
+		return 0, s.fail("open segment", err)
+	}
+	defer s.log.release()
+	newest := int64(math.MinInt64)
+	err = s.scan(file, 0, func(header batch.Batch, _, _ int64) bool {
+		if header.BaseOffset() >= limit {
+			return false
+		}
+		if header.LastOffset() >= start && !header.Control() {
+			newest = max(newest, header.MaxTimestamp())
+		}
+		return true
+	})
+	return max(newest, batch.NoTimestamp), err
+}

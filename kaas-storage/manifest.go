@@ -1,0 +1,233 @@
+package storage
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"slices"
+
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// manifestVersion is the newest manifest that this software reads, and the one that it writes.
+const manifestVersion = 1
+
+// maxManifest bounds what is read of a manifest: about 150 bytes for each live producer.
+const maxManifest = 1 << 30
+
+// chainEntry names the files that one epoch contributed to the log: its segments with bases from First to LastSegment,
+// of the last one ValidBytes bytes. What the epoch's writer left outside of these bounds is garbage that nobody reads.
+type chainEntry struct {
+	Epoch       Epoch `json:"epoch"`
+	First       int64 `json:"first"`
+	End         int64 `json:"end"` // exclusive
+	LastSegment int64 `json:"lastSegment"`
+	indexState
+}
+
+// indexState says how far a segment's files counted at one moment. Index entries behind it may be torn by a crash
+// or written by a zombie, and are not read.
+type indexState struct {
+	ValidBytes    int64 `json:"validBytes"`
+	OffsetEntries int64 `json:"offsetEntries"`
+	TimeEntries   int64 `json:"timeEntries"`
+}
+
+// manifest is the authority on one partition: the one of the highest epoch counts, whatever else lies in the directory.
+type manifest struct {
+	Epoch    Epoch `json:"epoch"`
+	LogStart int64 `json:"logStart"`
+	// Chain holds the closed epochs, in order. The writer's own epoch is open and not in it: it begins at OwnFirst and its segments
+	// are found by name, so that a roll writes no manifest.
+	Chain    []chainEntry `json:"chain"`
+	OwnFirst int64        `json:"ownFirst"`
+	// RecoveryPoint is the last offset known to be synced and checked, with its indexes. It lies at byte Recovery.ValidBytes of the
+	// own segment RecoverySegment, the last one that has batches below it (at OwnFirst while there is none); a takeover scans from here.
+	RecoveryPoint   int64        `json:"recoveryPoint"`
+	RecoverySegment int64        `json:"recoverySegment"`
+	Recovery        indexState   `json:"recovery"`
+	LeaderEpochs    leaderEpochs `json:"leaderEpochs"` // up to the recovery point
+	Producers       []producer   `json:"producers"`    // at the recovery point
+}
+
+// envelope is the file's outer form. The checksum is CRC-32C over the body's bytes.
+type envelope struct {
+	Version  int             `json:"version"`
+	Checksum string          `json:"checksum"`
+	Body     json.RawMessage `json:"body"`
+}
+
+func checksum(body []byte) string {
+	return fmt.Sprintf("%08x", crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func (m *manifest) encode() ([]byte, error) {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("encode manifest: %w", err)
+	}
+	return json.Marshal(envelope{Version: manifestVersion, Checksum: checksum(body), Body: body})
+}
+
+func decodeManifest(data []byte) (*manifest, error) {
+	var e envelope
+	if err := json.Unmarshal(data, &e); err != nil {
+		return nil, fmt.Errorf("not a manifest: %w", err)
+	}
+	if e.Version > manifestVersion {
+		return nil, fmt.Errorf("manifest version %d, this software knows up to %d: %w", e.Version, manifestVersion, ErrFutureVersion)
+	}
+	if e.Version < 1 {
+		return nil, fmt.Errorf("manifest version %d", e.Version)
+	}
+	if sum := checksum(e.Body); sum != e.Checksum {
+		return nil, fmt.Errorf("checksum %s, contents have %s", e.Checksum, sum)
+	}
+	var m manifest
+	if err := json.Unmarshal(e.Body, &m); err != nil {
+		return nil, fmt.Errorf("manifest body: %w", err)
+	}
+	return &m, m.validate()
+}
+
+// validate refuses what no writer produces, so that the code behind it need not be suspicious again.
+func (m *manifest) validate() error {
+	if m.Epoch < 0 || m.LogStart < 0 || m.OwnFirst < 0 || m.Recovery.ValidBytes < 0 || m.RecoverySegment < m.OwnFirst || m.RecoverySegment > m.RecoveryPoint {
+		return errors.New("negative field")
+	}
+	if m.RecoveryPoint < m.OwnFirst || m.RecoveryPoint < m.LogStart {
+		return fmt.Errorf("recovery point %d below own first offset %d or log start %d", m.RecoveryPoint, m.OwnFirst, m.LogStart)
+	}
+	next := int64(-1)
+	for _, c := range m.Chain {
+		if c.Epoch >= m.Epoch || c.First < 0 || c.End <= c.First || c.LastSegment < c.First || c.LastSegment >= c.End || c.ValidBytes <= 0 {
+			return fmt.Errorf("impossible chain entry of epoch %d", c.Epoch)
+		}
+		if next >= 0 && c.First != next {
+			return fmt.Errorf("chain has a gap before offset %d", c.First)
+		}
+		next = c.End
+	}
+	if next >= 0 && next != m.OwnFirst && m.OwnFirst > m.LogStart {
+		return fmt.Errorf("chain ends at %d, own epoch begins at %d", next, m.OwnFirst)
+	}
+	return nil
+}
+
+// pruneChain forgets epochs that ended at or below the log start: their files are dead by it.
+func (m *manifest) pruneChain() {
+	m.Chain = slices.DeleteFunc(m.Chain, func(c chainEntry) bool { return c.End <= m.LogStart })
+	if len(m.Chain) == 0 {
+		m.Chain = nil
+	}
+}
+
+// write puts the manifest under its own epoch's name. Four questions: the rename is the atomic step; writing again is harmless;
+// only the holder of the epoch's claim writes this name; and no later leadership ever has the same epoch.
+func (m *manifest) write(dir vfs.Dir) (int, error) {
+	data, err := m.encode()
+	if err != nil {
+		return 0, err
+	}
+	if err := vfs.WriteFileAtomic(dir, manifestName(m.Epoch), data); err != nil {
+		return 0, &StorageError{Op: "write manifest", Path: dir.Path(), Err: err}
+	}
+	return len(data), nil
+}
+
+// readManifest reads one epoch's manifest. An unreadable one is an error: to fall back to an older manifest would be
+// to guess, and could bring back records that a reader has seen replaced.
+func readManifest(dir vfs.Dir, e Epoch) (*manifest, error) {
+	name := manifestName(e)
+	data, err := vfs.ReadFile(dir, name, maxManifest)
+	if err != nil {
+		return nil, &StorageError{Op: "read manifest", Path: dir.Path(), Err: err}
+	}
+	m, err := decodeManifest(data)
+	switch {
+	case errors.Is(err, ErrFutureVersion):
+		return nil, fmt.Errorf("%s/%s: %w", dir.Path(), name, err)
+	case err != nil:
+		return nil, &CorruptionError{Dir: dir.Path(), File: name, Offset: -1, Cause: err.Error()}
+	case m.Epoch != e:
+		return nil, &CorruptionError{Dir: dir.Path(), File: name, Offset: -1, Cause: fmt.Sprintf("holds epoch %d", m.Epoch)}
+	}
+	return m, nil
+}
+
+// InitPartition writes the first manifest of an empty partition: its leaders start above floor, the cluster's epoch floor.
+// A directory that has any manifest is left as it is, so that the call can be repeated.
+func InitPartition(dir vfs.Dir, floor Epoch) error {
+	names, err := listPartition(dir)
+	if err != nil {
+		return err
+	}
+	if len(names.manifests) > 0 {
+		return nil
+	}
+	m := &manifest{Epoch: floor}
+	_, err = m.write(dir)
+	return err
+}
+
+// HighestEpoch returns the highest epoch in any name of the directory, NoEpoch when there is none.
+func HighestEpoch(dir vfs.Dir) (Epoch, error) {
+	names, err := listPartition(dir)
+	if err != nil {
+		return NoEpoch, err
+	}
+	return names.highest, nil
+}
+
+// partitionNames is one listing of a partition's directory. Entries that are not ours (lost+found, .snapshot, .nfs…) are left out.
+type partitionNames struct {
+	claims    []uint32 // ascending
+	manifests []Epoch  // ascending
+	segments  []segmentName
+	highest   Epoch // of all names but the reserved claims
+}
+
+func listPartition(dir vfs.Dir) (*partitionNames, error) {
+	entries, err := dir.List()
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("list %s: %w", dir.Path(), ErrDeleted)
+		}
+		return nil, &StorageError{Op: "list", Path: dir.Path(), Err: err}
+	}
+	names := &partitionNames{highest: NoEpoch}
+	for _, entry := range entries {
+		names.add(entry.Name)
+	}
+	slices.Sort(names.claims)
+	slices.Sort(names.manifests)
+	return names, nil
+}
+
+func (n *partitionNames) add(name string) {
+	if number, ok := parseClaim(name); ok {
+		n.claims = append(n.claims, number)
+		if number < claimMoving {
+			n.highest = max(n.highest, Epoch(number))
+		}
+		return
+	}
+	if e, ok := parseManifest(name); ok {
+		n.manifests = append(n.manifests, e)
+		n.highest = max(n.highest, e)
+		return
+	}
+	if s, ok := parseSegment(name); ok {
+		n.segments = append(n.segments, s)
+		n.highest = max(n.highest, s.epoch)
+	}
+}
+
+func (n *partitionNames) highestClaim() (uint32, bool) {
+	if len(n.claims) == 0 {
+		return 0, false
+	}
+	return n.claims[len(n.claims)-1], true
+}

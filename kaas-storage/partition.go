@@ -1,0 +1,282 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// Partition is one log, led by this process at one epoch. It ends when another owner takes over, when a file operation fails or takes
+// too long, or when it is closed; a new leadership is a new Partition. All methods are safe for concurrent use.
+//
+// Lock order: maintenance, then mu, then the locks inside segments. mu is never held across a file operation.
+type Partition struct {
+	engine *Engine
+	volume *Volume
+	dir    vfs.Dir
+	label  string
+	log    zerolog.Logger
+	claim  *claim
+	checks checkGate
+
+	// Readers use these without a lock.
+	config    atomic.Pointer[Config]
+	segments  atomic.Pointer[[]*segment] // ascending by base, copied on change
+	logStart  atomic.Int64
+	watermark atomic.Int64 // durable and fenced; behind the last record that anybody may see
+	logEnd    atomic.Int64 // written under mu
+
+	mu         sync.Mutex
+	err        error         // why the leadership ended
+	ended      chan struct{} // closed with err
+	handover   bool          // no further appends
+	active     *segment      // nil: the next append begins a segment
+	producers  producerTable
+	epochs     leaderEpochs
+	groups     []*commitGroup // queued, the first may be under way
+	committing bool
+	unsynced   unsynced
+	synced     int64 // behind the last record that is synced and checked
+	syncWaits  []syncWait
+	lastOwn    ownEnd
+	dirty      dirtyBytes
+	watchers   map[chan<- struct{}]struct{}
+
+	// maintenance serializes who writes the manifest: recovery point, removal, handover.
+	maintenance sync.Mutex
+	manifest    *manifest
+
+	work sync.WaitGroup // committer and maintenance
+}
+
+// ownEnd is the last segment of the own epoch that has a batch, for the manifest's recovery position.
+type ownEnd struct {
+	segment *segment
+	size    int64
+}
+
+// dirtyBytes counts what was appended since the recovery point moved.
+type dirtyBytes struct {
+	bytes        int64
+	limit        int64
+	last         time.Time // of the last append
+	checkpointed bool      // a checkpoint is under way
+}
+
+// Offsets is a view of a log's bounds. LogStart <= LastStable <= HighWatermark <= LogEnd.
+type Offsets struct {
+	LogStart      int64 // first offset that can be read
+	LastStable    int64 // behind the last record that read_committed may see
+	HighWatermark int64 // behind the last record that is acknowledged and may be seen
+	LogEnd        int64 // behind the last record that was appended
+}
+
+// newPartition opens for service what a takeover produced.
+func newPartition(e *Engine, dir vfs.Dir, o TakeOptions, t *takeover) *Partition {
+	p := &Partition{
+		engine:    e,
+		volume:    o.Volume,
+		dir:       dir,
+		label:     o.Label,
+		log:       e.options.Logger.With().Str("partition", o.Label).Int32("epoch", int32(t.claim.epoch)).Logger(),
+		claim:     t.claim,
+		ended:     make(chan struct{}),
+		producers: t.tail.producers,
+		epochs:    t.tail.epochs,
+		synced:    t.tail.end,
+		watchers:  make(map[chan<- struct{}]struct{}),
+		manifest:  t.manifest,
+	}
+	p.config.Store(&o.Config)
+	p.segments.Store(&t.segments)
+	p.logStart.Store(t.manifest.LogStart)
+	p.logEnd.Store(t.tail.end)
+	p.watermark.Store(t.tail.end)
+	p.dirty.limit = checkpointBytes
+	if s := t.tail.segment; s != nil {
+		p.active = s
+		p.lastOwn = ownEnd{s, s.size}
+		p.dirty = dirtyBytes{bytes: s.size, limit: checkpointBytes, last: time.Now()}
+	}
+	return p
+}
+
+// Label is the name given at the takeover, for messages.
+func (p *Partition) Label() string { return p.label }
+
+// Epoch is this leadership's epoch, which it writes into the batches that it appends.
+func (p *Partition) Epoch() Epoch { return p.claim.epoch }
+
+// Done is closed when this leadership ends; Err then says why. Reads below the watermark go on until Abandon or Handover.
+func (p *Partition) Done() <-chan struct{} { return p.ended }
+
+// Err returns nil while the partition is led here, else why not: it wraps ErrFenced, ErrStalled, ErrStorageFull, ErrClosed or is a *StorageError.
+func (p *Partition) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// Offsets returns the log's bounds without taking a lock.
+func (p *Partition) Offsets() Offsets {
+	start := p.logStart.Load()
+	high := max(p.watermark.Load(), start)
+	return Offsets{LogStart: start, LastStable: high, HighWatermark: high, LogEnd: max(p.logEnd.Load(), high)}
+}
+
+// Config returns the configuration in force.
+func (p *Partition) Config() Config { return *p.config.Load() }
+
+// SetConfig puts another configuration in force, for appends from now on and for the next retention pass.
+func (p *Partition) SetConfig(c Config) { p.config.Store(&c) }
+
+// Size is the bytes of all segments that hold records, as far as readers may see them.
+func (p *Partition) Size() int64 {
+	var size int64
+	for _, s := range *p.segments.Load() {
+		size += s.committed.Load()
+	}
+	return size
+}
+
+// Producers lists the idempotent producers that have state here, in order of their ids.
+func (p *Partition) Producers() []ProducerState {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.producers.states()
+}
+
+// EpochForOffset returns the leader epoch under which the record at offset was appended, NoEpoch when it is unknown.
+func (p *Partition) EpochForOffset(offset int64) Epoch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.epochs.holder(offset)
+}
+
+// OffsetForLeaderEpoch answers Kafka's OffsetForLeaderEpoch (KIP-101, KIP-279): the largest known epoch that is not above the asked one, and the
+// offset behind its last record. (NoEpoch, -1) means unknown. The end of the current epoch is the high watermark.
+func (p *Partition) OffsetForLeaderEpoch(asked Epoch) (Epoch, int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	epoch, end := p.epochs.end(asked, p.claim.epoch, p.watermark.Load())
+	return epoch, end
+}
+
+// Watch sends to ch, without blocking, whenever the watermark moves and when the leadership ends. Give ch a buffer of one. stop ends it.
+func (p *Partition) Watch(ch chan<- struct{}) (stop func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watchers[ch] = struct{}{}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.watchers, ch)
+	}
+}
+
+func (p *Partition) notifyLocked() {
+	for ch := range p.watchers {
+		select {
+		case ch <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// fail ends the leadership: everybody who waits gets err, and nothing more is appended or acknowledged at this epoch.
+// Nothing is retried: after a failed sync a second one may lie.
+func (p *Partition) fail(err error) {
+	full := isFull(err)
+	if full {
+		err = fmt.Errorf("%w: %w", ErrStorageFull, err)
+	}
+	p.mu.Lock()
+	first := p.err == nil
+	if first {
+		p.err = err
+		close(p.ended)
+		for _, g := range p.groups {
+			g.finishLocked(err)
+		}
+		p.groups = nil
+		p.finishSyncWaitsLocked(err)
+		p.notifyLocked()
+	}
+	p.mu.Unlock()
+	if !first {
+		return
+	}
+	if !errors.Is(err, ErrClosed) {
+		p.engine.metrics.ended.Add(p.engine.ctx, 1)
+		p.log.Error().Err(err).Msg("leadership of partition ended")
+	}
+	if full {
+		if err := p.volume.noteFull(); err != nil {
+			p.log.Error().Err(err).Msg("reserve of full volume could not be given up")
+		}
+	}
+}
+
+// Abandon ends the leadership and closes everything without writing anything: for a partition that is fenced, failed, or being deleted.
+// The claim's name stays: the next taker removes it.
+func (p *Partition) Abandon() {
+	p.fail(fmt.Errorf("%s: %w", p.label, ErrClosed))
+	p.engine.dispose(p)
+}
+
+// Handover ends the leadership in good order, so that the next taker has nothing to scan or copy: it commits what was appended, moves
+// the recovery point to the end, removes its claim and closes. After an error the partition is abandoned, which is as safe, only slower.
+func (p *Partition) Handover(ctx context.Context) error {
+	p.mu.Lock()
+	p.handover = true
+	p.mu.Unlock()
+	err := p.handOver(ctx)
+	p.Abandon()
+	return err
+}
+
+func (p *Partition) handOver(ctx context.Context) error {
+	p.maintenance.Lock()
+	defer p.maintenance.Unlock()
+	if p.behindRecoveryPoint() {
+		if err := p.checkpointLocked(ctx, func(*manifest) {}); err != nil {
+			return fmt.Errorf("hand over %s: %w", p.label, err)
+		}
+	}
+	// The manifest keeps this epoch's name in the directory, so removing the claim cannot free the epoch for another.
+	return p.engine.blocking(ctx, p.volume, p.claim.release)
+}
+
+// behindRecoveryPoint reports whether the manifest lacks anything that was appended or removed. The caller holds maintenance.
+func (p *Partition) behindRecoveryPoint() bool {
+	return p.manifest.RecoveryPoint < p.logEnd.Load()
+}
+
+// close releases every handle. Sections that are still being sent keep their file open until they are released.
+func (p *Partition) close() {
+	p.work.Wait()
+	for _, s := range *p.segments.Load() {
+		for _, file := range s.files() {
+			file.doom(func() {})
+		}
+	}
+	p.claim.close()
+	_ = p.dir.Close()
+}
+
+// addSegment makes a new own segment visible and active. The caller holds mu.
+func (p *Partition) addSegmentLocked() {
+	s := newSegment(p.dir, p.logEnd.Load(), p.claim.epoch, fileMissing)
+	s.created = time.Now()
+	segments := append(slices.Clip(*p.segments.Load()), s)
+	p.segments.Store(&segments)
+	p.active = s
+}

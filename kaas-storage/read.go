@@ -1,0 +1,135 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"sort"
+	"sync/atomic"
+
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// ReadOptions bound one read.
+type ReadOptions struct {
+	MaxBytes        int  // the section is cut here, maybe inside a batch, as Kafka does
+	AtLeastOneBatch bool // the first batch comes whole even if it is larger (KIP-74)
+}
+
+// Section is a run of bytes of one log file: whole batches, except that the last may be cut by ReadOptions.MaxBytes. Its bytes never change.
+// Release must be called, once; until then the file is kept.
+type Section struct {
+	segment  *segment
+	file     vfs.File
+	offset   int64
+	size     int64
+	released atomic.Bool
+}
+
+// Size is the section's length in bytes.
+func (s *Section) Size() int64 { return s.size }
+
+// ReadAt reads from the section; offset 0 is its first byte.
+func (s *Section) ReadAt(p []byte, offset int64) (int, error) {
+	if offset < 0 || offset >= s.size {
+		return 0, io.EOF
+	}
+	short := int64(len(p)) > s.size-offset
+	if short {
+		p = p[:s.size-offset]
+	}
+	n, err := s.file.ReadAt(p, s.offset+offset)
+	if err == nil && short {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// File returns the section's file and position for sendfile; ok is false when it has no descriptor.
+func (s *Section) File() (file *os.File, offset int64, ok bool) {
+	file = s.file.OSFile()
+	return file, s.offset, file != nil
+}
+
+// Release gives the file back. Further calls do nothing.
+func (s *Section) Release() {
+	if s.released.CompareAndSwap(false, true) {
+		s.segment.log.release()
+	}
+}
+
+// Read returns the bytes from the batch that holds offset on, below the high watermark and within one segment; nil when offset
+// is the watermark or above and not beyond the log end. It works for as long as the partition is open, also after its leadership ended:
+// what is below the watermark never changes.
+//
+// Errors: ErrOffsetOutOfRange, ErrClosed, *StorageError, *CorruptionError.
+func (p *Partition) Read(offset int64, o ReadOptions) (*Section, error) {
+	bounds := p.Offsets()
+	switch {
+	case offset < bounds.LogStart || offset > bounds.LogEnd:
+		return nil, fmt.Errorf("offset %d is not in [%d, %d]: %w", offset, bounds.LogStart, bounds.LogEnd, ErrOffsetOutOfRange)
+	case offset >= bounds.HighWatermark:
+		return nil, nil
+	}
+	for _, s := range segmentsFrom(*p.segments.Load(), offset) {
+		section, err := s.read(offset, o)
+		if section != nil {
+			return section, nil
+		}
+		if err != nil {
+			return nil, p.readError(offset, err)
+		}
+	}
+	return nil, nil
+}
+
+// readError explains a file that has gone: the log start passed it, or the partition was closed.
+func (p *Partition) readError(offset int64, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if start := p.logStart.Load(); offset < start {
+		return fmt.Errorf("offset %d is below the log start %d: %w", offset, start, ErrOffsetOutOfRange)
+	}
+	if ended := p.Err(); errors.Is(ended, ErrClosed) {
+		return ended
+	}
+	return err
+}
+
+// segmentsFrom cuts the list to the segments that may hold offset or what follows it.
+func segmentsFrom(segments []*segment, offset int64) []*segment {
+	i := sort.Search(len(segments), func(i int) bool { return segments[i].base > offset })
+	return segments[max(i-1, 0):]
+}
+
+// read returns nil when the segment has no batch at or behind offset that readers may see.
+func (s *segment) read(offset int64, o ReadOptions) (*Section, error) {
+	if s.end.Load() <= offset {
+		return nil, nil
+	}
+	file, err := s.log.acquire()
+	if err != nil {
+		return nil, s.fail("open segment", err)
+	}
+	position, first, err := s.locate(file, offset)
+	if err != nil {
+		s.log.release()
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	size := min(s.committed.Load()-position, int64(max(o.MaxBytes, 0)), math.MaxInt32)
+	if size < first && o.AtLeastOneBatch {
+		size = first
+	}
+	if size <= 0 {
+		s.log.release()
+		return nil, nil
+	}
+	return &Section{segment: s, file: file, offset: position, size: size}, nil
+}

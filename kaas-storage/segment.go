@@ -1,0 +1,142 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// segment is one log file with its two indexes. Its base and epoch are its name. Readers use it without a lock: they see
+// the file up to committed, which only grows.
+type segment struct {
+	base  int64
+	epoch Epoch
+
+	log     fileHandle
+	offsets fileHandle
+	times   fileHandle
+	index   sparseIndex
+
+	committed atomic.Int64 // bytes that readers may see
+	end       atomic.Int64 // offset behind the last batch that readers may see
+
+	// The rest belongs to the appender, under the partition's mutex.
+	size    int64     // bytes, queued ones included
+	created time.Time // first append here, or the takeover
+}
+
+// newSegment describes a file without touching it. mode says whether it is another epoch's or ours to make.
+func newSegment(dir vfs.Dir, base int64, epoch Epoch, mode fileMode) *segment {
+	s := &segment{base: base, epoch: epoch}
+	s.log = fileHandle{dir: dir, name: segmentName{base, epoch, logSuffix}, mode: mode}
+	s.offsets = fileHandle{dir: dir, name: segmentName{base, epoch, indexSuffix}, mode: mode}
+	s.times = fileHandle{dir: dir, name: segmentName{base, epoch, timeSuffix}, mode: mode}
+	s.end.Store(base)
+	return s
+}
+
+// files names everything that belongs to the segment, indexes first: what is removed last is the log itself.
+func (s *segment) files() []*fileHandle { return []*fileHandle{&s.offsets, &s.times, &s.log} }
+
+// fits reports whether a batch may follow in this segment: positions and relative offsets are stored in 32 bits.
+func (s *segment) fits(size, lastOffset, limit int64) bool {
+	return s.size == 0 || (s.size+size <= min(limit, math.MaxInt32) && lastOffset-s.base <= math.MaxInt32)
+}
+
+// locate finds the first batch that ends at or behind offset: its header's position and its size. io.EOF when there is none.
+func (s *segment) locate(file vfs.File, offset int64) (position, size int64, err error) {
+	relative := max(offset-s.base, 0)
+	position, err = s.index.position(uint32(min(relative, math.MaxUint32)), &s.offsets)
+	if err != nil {
+		return 0, 0, s.fail("read index", err)
+	}
+	headers := newHeaderReader(file, s.committed.Load())
+	for {
+		header, size, err := headers.header(position)
+		switch {
+		case errors.Is(err, io.EOF):
+			return 0, 0, io.EOF
+		case err != nil:
+			return 0, 0, s.fail("read log", err)
+		case header.LastOffset() >= offset:
+			return position, size, nil
+		}
+		position += size
+	}
+}
+
+// scan calls visit for each batch header from position on until it returns false.
+func (s *segment) scan(file vfs.File, position int64, visit func(header batch.Batch, position, size int64) bool) error {
+	headers := newHeaderReader(file, s.committed.Load())
+	for {
+		header, size, err := headers.header(position)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return s.fail("read log", err)
+		case !visit(header, position, size):
+			return nil
+		}
+		position += size
+	}
+}
+
+// newestTimestamp is the largest record timestamp in the segment, batch.NoTimestamp when no index knows it.
+func (s *segment) newestTimestamp() (int64, error) {
+	entry, any, err := s.index.largest(&s.times)
+	if err != nil {
+		return 0, s.fail("read time index", err)
+	}
+	if !any {
+		return batch.NoTimestamp, nil
+	}
+	return entry.timestamp, nil
+}
+
+func (s *segment) fail(op string, err error) error {
+	if errors.Is(err, batch.ErrMalformed) {
+		return &CorruptionError{Dir: s.log.dir.Path(), File: s.log.name.String(), Offset: -1, Cause: "impossible batch header below the watermark"}
+	}
+	return &StorageError{Op: op, Path: fmt.Sprintf("%s/%s", s.log.dir.Path(), s.log.name), Err: err}
+}
+
+// persistIndexes appends the index entries below offset to the index files and syncs them, so that the recovery point may move to it.
+// Only the partition's checkpoint calls it, one at a time; the files are of one's own epoch, and no position is written twice.
+func (s *segment) persistIndexes(offset int64) (made bool, err error) {
+	offsets, times := s.index.pending(offset - s.base)
+	if len(offsets) == 0 && len(times) == 0 {
+		return false, nil
+	}
+	stored := s.index.counts()
+	made = (s.offsets.missing() && len(offsets) > 0) || (s.times.missing() && len(times) > 0)
+	if err := appendSynced(&s.offsets, encodeOffsetEntries(offsets), stored.OffsetEntries*offsetEntrySize); err != nil {
+		return made, s.fail("write index", err)
+	}
+	if err := appendSynced(&s.times, encodeTimeEntries(times), stored.TimeEntries*timeEntrySize); err != nil {
+		return made, s.fail("write time index", err)
+	}
+	s.index.written(len(offsets), len(times))
+	return made, nil
+}
+
+func appendSynced(h *fileHandle, data []byte, at int64) error {
+	if len(data) == 0 {
+		return nil
+	}
+	file, err := h.acquire()
+	if err != nil {
+		return err
+	}
+	defer h.release()
+	if _, err := file.WriteAt(data, at); err != nil {
+		return err
+	}
+	return file.Sync()
+}

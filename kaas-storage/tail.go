@@ -1,0 +1,200 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// tail is the end of a log that the last leader may not have made durable: what lies behind its recovery point. A taker
+// copies it into its own first segment, the very bytes that it verified, and learns producers and leader epochs on the way.
+type tail struct {
+	epoch     Epoch
+	end       int64 // offset behind the last valid batch
+	epochs    leaderEpochs
+	producers producerTable
+	segment   *segment // one's own, nil while nothing was copied
+	seen      int64
+	interval  int
+}
+
+func newTail(old *manifest, epoch Epoch) tail {
+	return tail{
+		epoch:     epoch,
+		end:       old.RecoveryPoint,
+		epochs:    slices.Clone(old.LeaderEpochs),
+		producers: newProducerTable(old.Producers),
+		seen:      time.Now().UnixMilli(),
+	}
+}
+
+// copyFrom walks the last epoch's segments from the recovery point on. The walk ends at the first gap or invalid batch: a commit syncs older
+// segments before newer ones and appends nowhere twice, so whatever was acknowledged lies before it.
+func (t *tail) copyFrom(dir vfs.Dir, old *manifest, names *partitionNames, interval int) error {
+	t.interval = interval
+	bases := names.bases(old.Epoch, old.RecoverySegment, math.MaxInt64)
+	if old.Recovery.ValidBytes > 0 && old.RecoveryPoint > old.LogStart && !slices.Contains(bases, old.RecoverySegment) {
+		name := segmentName{old.RecoverySegment, old.Epoch, logSuffix}
+		return &CorruptionError{Dir: dir.Path(), File: name.String(), Offset: -1, Cause: "segment of the recovery point is missing"}
+	}
+	for _, base := range bases {
+		from := int64(0)
+		switch base {
+		case old.RecoverySegment:
+			from = old.Recovery.ValidBytes
+		case t.end:
+		default:
+			return t.seal(dir)
+		}
+		if err := t.copySegment(dir, segmentName{base, old.Epoch, logSuffix}, from); err != nil {
+			return err
+		}
+	}
+	return t.seal(dir)
+}
+
+// copySegment copies the valid batches of one file from a position on.
+func (t *tail) copySegment(dir vfs.Dir, name segmentName, from int64) error {
+	file, err := dir.Open(name.String())
+	if err != nil {
+		return &StorageError{Op: "open segment", Path: dir.Path() + "/" + name.String(), Err: err}
+	}
+	defer file.Close()
+	size, err := file.Size()
+	if err != nil {
+		return &StorageError{Op: "measure segment", Path: dir.Path() + "/" + name.String(), Err: err}
+	}
+	if size < from {
+		return &CorruptionError{Dir: dir.Path(), File: name.String(), Offset: size, Cause: "file is shorter than what was durable"}
+	}
+	reader := batchReader{file: file, position: from, size: size}
+	for {
+		b, err := reader.next(t.end)
+		if errors.Is(err, errEndOfBatches) {
+			return nil
+		}
+		if err != nil {
+			return &StorageError{Op: "read segment", Path: dir.Path() + "/" + name.String(), Err: err}
+		}
+		if err := t.append(dir, b); err != nil {
+			return err
+		}
+	}
+}
+
+func (t *tail) append(dir vfs.Dir, b batch.Batch) error {
+	if t.segment == nil {
+		t.segment = newSegment(dir, t.end, t.epoch, fileMissing)
+		t.segment.created = time.Now()
+	}
+	s := t.segment
+	file, err := s.log.acquire()
+	if err != nil {
+		return s.fail("make segment", err)
+	}
+	defer s.log.release()
+	if _, err := file.WriteAt(b, s.size); err != nil {
+		return s.fail("copy tail", err)
+	}
+	entry := offsetEntry{relative: uint32(b.LastOffset() - s.base), position: uint32(s.size)}
+	s.index.add(entry, b.MaxTimestamp(), int64(len(b)), t.interval)
+	s.size += int64(len(b))
+	t.epochs = t.epochs.note(Epoch(b.LeaderEpoch()), b.BaseOffset())
+	t.producers.record(b, t.seen)
+	t.end = b.LastOffset() + 1
+	return nil
+}
+
+// seal makes the copy durable, its name included, before any manifest can refer to it: a manifest that survives a crash
+// without the copy would hide the old tail.
+func (t *tail) seal(dir vfs.Dir) error {
+	s := t.segment
+	if s == nil {
+		return nil
+	}
+	file, err := s.log.acquire()
+	if err != nil {
+		return s.fail("open copy", err)
+	}
+	defer s.log.release()
+	if err := file.Sync(); err != nil {
+		return s.fail("sync copy", err)
+	}
+	if err := dir.Sync(); err != nil {
+		return &StorageError{Op: "sync directory", Path: dir.Path(), Err: err}
+	}
+	s.committed.Store(s.size)
+	s.end.Store(t.end)
+	return nil
+}
+
+// errEndOfBatches: the file has no further valid batch that continues the log.
+var errEndOfBatches = errors.New("no further valid batch")
+
+// batchReader reads whole batches and trusts none: it ends at the first that is short, malformed, fails its checksum, or
+// does not begin at the next offset.
+type batchReader struct {
+	file     vfs.File
+	position int64
+	size     int64
+	unread   []byte
+}
+
+// next returns the batch that begins at offset. The view is valid until the next call.
+func (r *batchReader) next(offset int64) (batch.Batch, error) {
+	for {
+		b, rest, err := batch.Next(r.unread)
+		switch {
+		case err == nil && b.BaseOffset() == offset && b.ValidCRC():
+			r.unread = rest
+			return b, nil
+		case !errors.Is(err, batch.ErrTruncated):
+			return nil, errEndOfBatches
+		}
+		if err := r.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+const readChunk = 1 << 20
+
+// fill reads on. The buffer grows to hold one batch whatever its size, but never beyond what the file has left,
+// so that a torn length cannot claim memory.
+func (r *batchReader) fill() error {
+	left := r.size - r.position
+	if left == 0 {
+		return errEndOfBatches
+	}
+	want := int64(readChunk)
+	if len(r.unread) > batch.HeaderSize {
+		want = max(want, batchSize(r.unread)-int64(len(r.unread)))
+	}
+	want = min(want, left)
+	buf := make([]byte, int64(len(r.unread))+want)
+	kept := copy(buf, r.unread)
+	n, err := r.file.ReadAt(buf[kept:], r.position)
+	if err != nil && !(errors.Is(err, io.EOF) && int64(n) == want) {
+		return fmt.Errorf("read at %d: %w", r.position, orUnexpectedEOF(err))
+	}
+	r.position += int64(n)
+	r.unread = buf
+	return nil
+}
+
+// removeNames unlinks files that no later leader reads. What is already gone is as good.
+func removeNames(dir vfs.Dir, names []string) error {
+	for _, name := range names {
+		if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return &StorageError{Op: "remove", Path: dir.Path() + "/" + name, Err: err}
+		}
+	}
+	return nil
+}

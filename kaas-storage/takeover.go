@@ -1,0 +1,214 @@
+package storage
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// takeover is what the five steps of a takeover produce: a log that one owner may append to.
+type takeover struct {
+	claim    *claim
+	manifest *manifest  // one's own, as written
+	segments []*segment // all of the log, ascending; the last is one's own if the copy was not empty
+	tail     tail
+	garbage  []string // names of older epochs that no later leader reads
+}
+
+// takeOver runs the steps of design section 5 in their order. Each needs the one before it:
+//
+//	1 claim      makeClaim: the epoch is new, so no file name of it exists
+//	2 settle     removeLower: no earlier leader's check succeeds any more, so nothing is acknowledged behind our back;
+//	             whatever was acknowledged was durable before its check, so the scan below finds it
+//	3 scan       read with handles opened now: older ones may answer from a cache filled before the last write
+//	4 copy       the old owner may never have made its tail durable, and another client's sync does not: without our own
+//	             copy, synced, a record that we show could vanish at a server crash
+//	5 manifest   written, synced, and the claim checked after it: a taker above us that listed before our manifest would
+//	             scan the old chain; if it exists, the check fails and we never answered anybody
+func takeOver(dir vfs.Dir, o TakeOptions) (*takeover, error) {
+	c, err := makeClaim(dir, o.MinEpoch)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.succeed(dir, o)
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (c *claim) succeed(dir vfs.Dir, o TakeOptions) (*takeover, error) {
+	names, err := c.settle()
+	if err != nil {
+		return nil, err
+	}
+	if err := names.mayTake(dir); err != nil {
+		return nil, err
+	}
+	old, err := readManifest(dir, names.manifests[len(names.manifests)-1])
+	if err != nil {
+		return nil, err
+	}
+	t := &takeover{claim: c, tail: newTail(old, c.epoch)}
+	if err := t.tail.copyFrom(dir, old, names, o.Config.IndexInterval); err != nil {
+		return nil, err
+	}
+	t.manifest = succeedManifest(old, c.epoch)
+	if err := t.listSegments(dir, names); err != nil {
+		return nil, err
+	}
+	if _, err := t.manifest.write(dir); err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	t.garbage = names.garbage(t.manifest, t.segments)
+	return t, nil
+}
+
+// succeedManifest closes the old epoch where the copy begins and opens one's own there, so that a crash loop does not grow the chain.
+// An epoch that contributes no batch is left out.
+func succeedManifest(old *manifest, epoch Epoch) *manifest {
+	m := &manifest{
+		Epoch:           epoch,
+		LogStart:        old.LogStart,
+		Chain:           slices.Clone(old.Chain),
+		OwnFirst:        old.RecoveryPoint,
+		RecoveryPoint:   old.RecoveryPoint,
+		RecoverySegment: old.RecoveryPoint,
+		LeaderEpochs:    slices.Clone(old.LeaderEpochs),
+		Producers:       old.Producers,
+	}
+	if last, any := old.lastSegment(); any && old.RecoveryPoint > old.LogStart {
+		m.Chain = append(m.Chain, chainEntry{Epoch: old.Epoch, First: old.OwnFirst, End: old.RecoveryPoint, LastSegment: last, indexState: old.Recovery})
+	}
+	m.pruneChain()
+	return m
+}
+
+// lastSegment is the own segment that the recovery point is the end of, if the epoch has any batch below it.
+func (m *manifest) lastSegment() (int64, bool) {
+	return m.RecoverySegment, m.RecoveryPoint > m.OwnFirst
+}
+
+// listSegments names the files of the log in order: those of the chain, then one's own copy.
+func (t *takeover) listSegments(dir vfs.Dir, names *partitionNames) error {
+	for _, entry := range t.manifest.Chain {
+		segments, err := chainSegments(dir, entry, names, t.manifest.LogStart)
+		if err != nil {
+			return err
+		}
+		t.segments = append(t.segments, segments...)
+	}
+	if t.tail.segment != nil {
+		t.segments = append(t.segments, t.tail.segment)
+	}
+	return nil
+}
+
+// chainSegments finds an epoch's segments by name, between the bounds of its chain entry. Segments wholly below the log start may be gone.
+func chainSegments(dir vfs.Dir, entry chainEntry, names *partitionNames, logStart int64) ([]*segment, error) {
+	bases := names.bases(entry.Epoch, entry.First, entry.LastSegment)
+	segments := make([]*segment, 0, len(bases))
+	for i, base := range bases {
+		end := entry.End
+		if i+1 < len(bases) {
+			end = bases[i+1]
+		}
+		if end <= logStart {
+			continue
+		}
+		s := newSegment(dir, base, entry.Epoch, fileInherited)
+		if err := s.inherit(dir, entry, end); err != nil {
+			return nil, err
+		}
+		segments = append(segments, s)
+	}
+	if first := max(entry.First, logStart); len(segments) == 0 || segments[0].base > first {
+		name := segmentName{first, entry.Epoch, logSuffix}
+		return nil, &CorruptionError{Dir: dir.Path(), File: name.String(), Offset: -1, Cause: "no segment holds this offset of the chain"}
+	}
+	return segments, nil
+}
+
+// bases lists the bases of an epoch's log files within bounds, ascending.
+func (n *partitionNames) bases(epoch Epoch, first, last int64) []int64 {
+	var bases []int64
+	for _, s := range n.segments {
+		if s.suffix == logSuffix && s.epoch == epoch && s.base >= first && s.base <= last {
+			bases = append(bases, s.base)
+		}
+	}
+	slices.Sort(bases)
+	return bases
+}
+
+// inherit fixes what counts of another epoch's segment. Its last one counts as far as the chain says, an earlier one to the end of its file:
+// the recovery point has passed it, so its bytes and its indexes were complete and synced.
+func (s *segment) inherit(dir vfs.Dir, entry chainEntry, end int64) error {
+	if s.base == entry.LastSegment {
+		s.index.stored = entry.indexState
+	} else if err := s.inheritWhole(dir); err != nil {
+		return err
+	}
+	s.size = s.index.stored.ValidBytes
+	s.committed.Store(s.size)
+	s.end.Store(end)
+	stat, err := dir.Stat(s.log.name.String())
+	if err != nil {
+		return &StorageError{Op: "stat segment", Path: dir.Path(), Err: err}
+	}
+	if stat.Size < s.size {
+		return &CorruptionError{Dir: dir.Path(), File: s.log.name.String(), Offset: stat.Size, Cause: "file is shorter than what was durable"}
+	}
+	s.created = stat.ModTime
+	return nil
+}
+
+func (s *segment) inheritWhole(dir vfs.Dir) error {
+	for _, file := range s.files() {
+		stat, err := dir.Stat(file.name.String())
+		if err != nil {
+			if file != &s.log && errors.Is(err, fs.ErrNotExist) {
+				continue // too short for an index entry, or its index was lost: found by scanning
+			}
+			return &StorageError{Op: "stat segment", Path: dir.Path(), Err: err}
+		}
+		switch file {
+		case &s.log:
+			s.index.stored.ValidBytes = stat.Size
+		case &s.offsets:
+			s.index.stored.OffsetEntries = stat.Size / offsetEntrySize
+		case &s.times:
+			s.index.stored.TimeEntries = stat.Size / timeEntrySize
+		}
+	}
+	return nil
+}
+
+// garbage lists the files of older epochs that are in no chain: manifests that ours succeeds, tails that we copied, what zombies left.
+// Only epochs below one's own are named: the listing was made before the check that followed our synced manifest.
+func (n *partitionNames) garbage(m *manifest, live []*segment) []string {
+	keep := make(map[string]bool, 3*len(live))
+	for _, s := range live {
+		for _, file := range s.files() {
+			keep[file.name.String()] = true
+		}
+	}
+	var names []string
+	for _, s := range n.segments {
+		if name := s.String(); s.epoch < m.Epoch && !keep[name] {
+			names = append(names, name)
+		}
+	}
+	for _, e := range n.manifests {
+		if e < m.Epoch {
+			names = append(names, manifestName(e))
+		}
+	}
+	return names
+}
