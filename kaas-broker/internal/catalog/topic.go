@@ -4,6 +4,8 @@ import (
 	"maps"
 
 	"github.com/google/uuid"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/topicconfig"
 )
 
 // Topic is one topic. It must not be changed once it has been published.
@@ -16,6 +18,8 @@ type Topic struct {
 	Partitions int32
 	// Overrides are the configurations set on the topic itself, by Kafka's dotted names.
 	Overrides map[string]string
+	// Effective is what holds for the topic: its overrides over the broker's configuration.
+	Effective topicconfig.Effective
 	// Internal topics belong to the broker: Metadata marks them, and clients may not produce to them.
 	Internal bool
 }

@@ -1,0 +1,196 @@
+package metastore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
+	"github.com/kaas-rs/kaas/kaas-storage/topicdir"
+)
+
+// deletion is a topic whose end has been decided.
+type deletion struct {
+	state
+	// freed: nobody has its partitions open, the floor of epochs is above its own, and its name is free. Only directories are left.
+	freed bool
+	// topic is what the catalog showed of it, for Abandon; nil once that was called, and after a restart.
+	topic *catalog.Topic
+}
+
+// DeleteTopic deletes a topic. When it returns without an error the decision is durable and the topic is out of the catalog; Run
+// removes its directories. A topic of the same name may be made at once. The error is ErrUnknownTopic or what storage said.
+//
+// Atomic? The note is. Idempotent? Everything after it is done again until it succeeds, also by the next process. One writer? Anyone may
+// finish a deletion. Name as identity? The note goes by topic id.
+func (s *Store) DeleteTopic(ctx context.Context, topic string) error {
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("delete topic %s: %w", topic, err)
+	}
+	defer release()
+	r := s.records[topic]
+	if r == nil || r.deleting {
+		return fmt.Errorf("delete topic %s: %w", topic, ErrUnknownTopic)
+	}
+	if err := s.confirm(); err != nil {
+		return fmt.Errorf("delete topic %s: %w", topic, err)
+	}
+	// A manifest that was renamed or added a moment ago must not bring the topic back.
+	if err := s.scan(); err != nil {
+		return fmt.Errorf("delete topic %s: %w", topic, err)
+	}
+	if err := s.retire(ctx, r); err != nil {
+		return fmt.Errorf("delete topic %s: %w", topic, err)
+	}
+	return nil
+}
+
+// retire decides the end of a topic. After the note is durable there is no way back, so what fails then is left to Run.
+func (s *Store) retire(ctx context.Context, r *record) error {
+	note := &deletion{state: r.state}
+	if r.served() {
+		note.topic = s.topic(r)
+	}
+	if err := writeStateFile(s.deletions, noteName(r.ID), r.state); err != nil {
+		return fmt.Errorf("note the deletion: %w", err)
+	}
+	r.deleting = true
+	s.deleting[r.ID] = note
+	s.publish(r.Name)
+	if err := s.free(ctx, note); err != nil {
+		s.options.Logger.Warn().Err(err).Str("topic", r.Name).Msg("topic is deleted; clearing it away will be tried again")
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// free gives the name of a deleted topic free.
+//
+// The order: nobody serves it any more; the floor is above its epochs before anything of them disappears and before a namesake
+// can be made; the manifest goes before the state, because a manifest without a state would be a new topic.
+func (s *Store) free(ctx context.Context, d *deletion) error {
+	if d.topic != nil && s.options.Abandon != nil {
+		if err := s.options.Abandon(ctx, d.topic); err != nil {
+			return fmt.Errorf("abandon partitions: %w", err)
+		}
+	}
+	d.topic = nil
+	highest, err := topicdir.HighestEpoch(ctx, s.options.Volume, d.dirs())
+	if err != nil {
+		return err
+	}
+	if highest >= 0 {
+		if err := s.options.Cluster.RaiseEpochFloor(topicdir.FloorAfter(highest)); err != nil {
+			return err
+		}
+	}
+	// Without a state of this id the name is free already, and a manifest of that name is a later topic's.
+	if r := s.records[d.Name]; r != nil && r.ID == d.ID {
+		if err := s.removeManifests(d.Name); err != nil {
+			return err
+		}
+		if err := removeDurably(s.states.Remove(stateFile(d.Name)), s.states.Sync); err != nil {
+			return fmt.Errorf("remove topic state: %w", err)
+		}
+		s.forget(d.Name)
+	}
+	d.freed = true
+	return nil
+}
+
+// finishDeletions tries again to free the names of deleted topics.
+func (s *Store) finishDeletions(ctx context.Context, report func(Problem)) {
+	for _, d := range s.pending(func(d *deletion) bool { return !d.freed }) {
+		if err := s.free(ctx, d); err != nil && !isDone(err) {
+			report(Problem{Topic: d.Name, Reason: "deleted topic cannot be cleared away yet: " + err.Error()})
+		}
+	}
+}
+
+// removeManifests removes every file that belongs to the topic, also copies and one that cannot be understood: each would bring it back.
+func (s *Store) removeManifests(topic string) error {
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+		if s.files[name].owner != topic {
+			continue
+		}
+		if err := s.manifests.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove manifest: %w", err)
+		}
+		delete(s.files, name)
+	}
+	if err := s.manifests.Sync(); err != nil {
+		return fmt.Errorf("remove manifest: %w", err)
+	}
+	return nil
+}
+
+func removeDurably(removed error, sync func() error) error {
+	if removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+		return removed
+	}
+	return sync()
+}
+
+// Sweep removes the directories of deleted topics. It holds up no other change. What fails is logged and stays for the next sweep.
+func (s *Store) Sweep(ctx context.Context) {
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return
+	}
+	pending := s.pending(func(d *deletion) bool { return d.freed })
+	release()
+	for _, d := range pending {
+		if err := s.destroy(ctx, d); err != nil && ctx.Err() == nil {
+			s.options.Logger.Warn().Err(err).Str("topic", d.Name).Stringer("id", d.ID).Msg("directories of a deleted topic could not be removed yet")
+		}
+	}
+}
+
+// destroy removes the directories of one deleted topic, and then the note of its deletion.
+func (s *Store) destroy(ctx context.Context, d *deletion) error {
+	if err := topicdir.Delete(ctx, s.options.Volume, d.dirs(), s.options.Cluster.RaiseEpochFloor); err != nil {
+		return err
+	}
+	release, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := removeDurably(s.deletions.Remove(noteName(d.ID)), s.deletions.Sync); err != nil {
+		return fmt.Errorf("remove note of deletion: %w", err)
+	}
+	delete(s.deleting, d.ID)
+	return nil
+}
+
+func (s *Store) pending(which func(*deletion) bool) []*deletion {
+	var some []*deletion
+	for _, d := range s.deleting {
+		if which(d) {
+			some = append(some, d)
+		}
+	}
+	slices.SortFunc(some, func(a, b *deletion) int { return slices.Compare(a.ID[:], b.ID[:]) })
+	return some
+}
+
+func noteName(id uuid.UUID) string { return id.String() + stateSuffix }
+
+func (s *Store) loadDeletions() error {
+	return eachStateFile(s.deletions, func(name string, st state) error {
+		if noteName(st.ID) != name {
+			return fmt.Errorf("note of a deletion %s/%s is of topic id %s", s.deletions.Path(), name, st.ID)
+		}
+		s.deleting[st.ID] = &deletion{state: st}
+		return nil
+	})
+}
