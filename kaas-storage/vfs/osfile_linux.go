@@ -27,7 +27,7 @@ func (f *osFile) WriteAt(p []byte, off int64) (int, error) { return f.handle.fil
 func (f *osFile) WriteVec(bufs [][]byte, off int64) (int64, error) {
 	var written int64
 	err := f.handle.use("write", "", func(fd int) error {
-		n, err := writeVec(fd, bufs, off, written)
+		n, err := writeVec(writeSome, fd, bufs, off, written)
 		written = n
 		return err
 	})
@@ -36,7 +36,7 @@ func (f *osFile) WriteVec(bufs [][]byte, off int64) (int64, error) {
 
 // writeVec writes what comes after the first done bytes of bufs, which lies at
 // off+done, and returns how many are written now.
-func writeVec(fd int, bufs [][]byte, off, done int64) (int64, error) {
+func writeVec(write vectorWrite, fd int, bufs [][]byte, off, done int64) (int64, error) {
 	rest, skip := bufs, done
 	for {
 		for len(rest) > 0 && skip >= int64(len(rest[0])) {
@@ -46,7 +46,7 @@ func writeVec(fd int, bufs [][]byte, off, done int64) (int64, error) {
 		if len(rest) == 0 {
 			return done, nil
 		}
-		n, err := writeSome(fd, rest, skip, off+done)
+		n, err := write(fd, rest, skip, off+done)
 		if err != nil {
 			return done, err
 		}
@@ -57,6 +57,10 @@ func writeVec(fd int, bufs [][]byte, off, done int64) (int64, error) {
 		skip += int64(n)
 	}
 }
+
+// vectorWrite writes some of bufs without their first skip bytes, which all lie in
+// the first buffer.
+type vectorWrite func(fd int, bufs [][]byte, skip, off int64) (int, error)
 
 // writeSome makes one system call. A buffer that is partly written is finished
 // alone, so that the caller's slices need no copy.
