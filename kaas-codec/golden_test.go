@@ -17,7 +17,7 @@ import (
 )
 
 // goldenLines calls run with each line of a file that Kafka's classes wrote.
-func goldenLines(t *testing.T, name string, run func(line string)) {
+func goldenLines(t testing.TB, name string, run func(line string)) {
 	t.Helper()
 	file, err := os.Open(filepath.Join("testdata", "golden", name))
 	if err != nil {

@@ -60,16 +60,17 @@ func TestGuardLengthsAndTags(t *testing.T) {
 		{"largest tag", 60, 0, "\x00" + tagged(128<<10), ""},
 		{"tag too large", 60, 0, "\x00" + tagged(128<<10+1), "tagged field longer"},
 		{"tag longer than the body", 60, 0, "\x00\x01\x63\x20x", "ends early"},
-		{"tag count without tags", 60, 0, "\x00\xff\xff\xff\xff\x0f", "ends early"},
+		{"tag count without tags", 60, 0, "\x00\xff\xff\xff\xff\x07", "ends early"},
+		{"negative tag count", 60, 0, "\x00\xff\xff\xff\xff\x0f", "tag count above 31 bits"},
 		{"repeated and unsorted unknown tags", 60, 0, "\x00\x03\x63\x01a\x07\x01b\x63\x01c", ""},
 
 		{"Fetch without tags", 1, 12, fetch12 + "\x00", ""},
 		{"Fetch cluster id", 1, 12, fetch12 + "\x01\x00\x03\x03id", ""},
 		{"Fetch null cluster id", 1, 12, fetch12 + "\x01\x00\x01\x00", ""},
-		{"Fetch cluster id beyond its tag", 1, 12, fetch12 + "\x01\x00\x02\x03id", "ClusterId: ends early"},
-		{"Fetch cluster id shorter than its tag", 1, 12, fetch12 + "\x01\x00\x04\x03idx", "ClusterId: tagged field longer"},
+		{"Fetch cluster id beyond its tag", 1, 12, fetch12 + "\x01\x00\x02\x03id", "tagged field ClusterId: ends early"},
+		{"Fetch cluster id shorter than its tag", 1, 12, fetch12 + "\x01\x00\x04\x03idx", "tagged field ClusterId: longer"},
 		{"Fetch replica state", 1, 15, fetch15 + state, ""},
-		{"Fetch replica state before its version", 1, 12, fetch12 + state, "ReplicaState: tag of another version"},
+		{"Fetch replica state before its version", 1, 12, fetch12 + state, "tagged field ReplicaState: not of this version"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

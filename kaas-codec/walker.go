@@ -1,6 +1,9 @@
 package codec
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 const (
 	// maxTagSize bounds one tagged field. Kafka has no such bound; the largest
@@ -8,7 +11,7 @@ const (
 	maxTagSize = 128 << 10
 	// maxText is what a 16-bit length can say. Kafka refuses compact strings
 	// above it too.
-	maxText = 1<<15 - 1
+	maxText = math.MaxInt16
 
 	// Decoding may take budgetPerByte times the body and budgetBase besides.
 	// The densest honest requests (many topics with short names) need about ten
@@ -50,6 +53,13 @@ func (w *walker) record(fields []field) {
 }
 
 func (w *walker) field(f *field) {
+	w.value(f)
+	if w.bad != "" && f.name != "" {
+		w.bad = f.name + ": " + w.bad
+	}
+}
+
+func (w *walker) value(f *field) {
 	switch f.kind {
 	case text:
 		w.text(f)
@@ -61,9 +71,6 @@ func (w *walker) field(f *field) {
 		w.object(f)
 	default:
 		w.take(f.kind.size())
-	}
-	if w.bad != "" && f.name != "" {
-		w.bad = f.name + ": " + w.bad
 	}
 }
 
@@ -148,38 +155,50 @@ func (w *walker) object(f *field) {
 // tags walks a tag buffer. Known tags must hold exactly what they say. Unknown
 // ones are skipped, whatever their order and number.
 func (w *walker) tags(fields []field) {
-	for count := w.uvarint(); count > 0 && w.bad == ""; count-- {
+	count := w.uvarint()
+	if count > math.MaxInt32 {
+		// Kafka takes this for a negative number, and so for no tags at all.
+		w.fail("tag count above 31 bits")
+	}
+	for ; count > 0 && w.bad == ""; count-- {
 		tag, size := w.uvarint(), w.uvarint()
 		if size > maxTagSize {
 			w.fail("tagged field longer than 131072 bytes")
 			return
 		}
-		content := w.take(int(size))
-		if known := taggedField(fields, tag); known != nil {
-			w.tag(known, content)
-		} else {
+		known := taggedField(fields, tag)
+		if known == nil {
+			w.take(int(size))
 			w.spend(tagCost)
+			continue
 		}
+		if int(size) > len(w.rest) {
+			w.fail("tagged field " + known.name + ": ends early")
+			return
+		}
+		w.tag(known, w.take(int(size)))
 	}
 }
 
+// tag walks the content of a known tagged field. Kafka's classes do not look at
+// its size; kmsg reads within it, so both must say the same.
 func (w *walker) tag(f *field, content []byte) {
 	if !f.in(w.version) {
-		w.fail(f.name + ": tag of another version")
+		w.fail("tagged field " + f.name + ": not of this version")
 		return
 	}
 	inner := walker{rest: content, version: w.version, flexible: w.flexible, budget: w.budget}
 	if f.kind == object {
 		inner.record(f.of)
 	} else {
-		inner.field(f)
+		inner.value(f)
 	}
 	if inner.bad == "" && len(inner.rest) > 0 {
-		inner.fail(f.name + ": tagged field longer than its content")
+		inner.fail("longer than its content")
 	}
 	w.budget = inner.budget
 	if inner.bad != "" {
-		w.fail(inner.bad)
+		w.fail("tagged field " + f.name + ": " + inner.bad)
 	}
 }
 
@@ -213,7 +232,7 @@ func (w *walker) uvarint() uint32 {
 		}
 		value |= uint64(next[0]&0x7f) << shift
 		if next[0] < 0x80 {
-			if value > 1<<32-1 {
+			if value > math.MaxUint32 {
 				break
 			}
 			return uint32(value)
