@@ -30,6 +30,7 @@ type Builder struct {
 	lastDelta     int32
 	baseTimestamp int64
 	maxTimestamp  int64
+	timestampsSet bool
 	failure       error
 }
 
@@ -64,7 +65,7 @@ func (b *Builder) AddAt(offsetDelta int32, timestamp int64, key, value []byte, h
 		b.failure = fmt.Errorf("add record at offset delta %d after %d: %w", offsetDelta, b.lastDelta, ErrMalformed)
 		return
 	}
-	if b.count == 0 {
+	if b.count == 0 && !b.timestampsSet {
 		b.baseTimestamp = timestamp
 	}
 	b.records = appendRecord(b.records, Record{
@@ -76,7 +77,9 @@ func (b *Builder) AddAt(offsetDelta int32, timestamp int64, key, value []byte, h
 	})
 	b.count++
 	b.lastDelta = offsetDelta
-	b.maxTimestamp = max(b.maxTimestamp, timestamp)
+	if !b.timestampsSet {
+		b.maxTimestamp = max(b.maxTimestamp, timestamp)
+	}
 }
 
 // ExtendTo makes the batch end at the offset delta even if its last records are missing, as
@@ -85,10 +88,10 @@ func (b *Builder) ExtendTo(lastOffsetDelta int32) {
 	b.lastDelta = max(b.lastDelta, lastOffsetDelta)
 }
 
-// SetTimestamps overrides the base and the maximum timestamp in milliseconds that [Builder.Add]
-// derives. The base must be set before the first record is added.
+// SetTimestamps fixes the base and the maximum timestamp in milliseconds, which otherwise are those of
+// the first record and of the latest. It must be called before the first record is added.
 func (b *Builder) SetTimestamps(base, largest int64) {
-	b.baseTimestamp, b.maxTimestamp = base, largest
+	b.baseTimestamp, b.maxTimestamp, b.timestampsSet = base, largest, true
 }
 
 // Build returns the batch. The Builder stays usable: more records may follow and be built again.
