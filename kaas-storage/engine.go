@@ -99,6 +99,8 @@ type TakeOptions struct {
 	Volume   *Volume
 	MinEpoch Epoch // the new epoch is not below it: what the assignment says
 	Config   Config
+	// Ended is called once when the leadership ends by a fence or an error, not by Abandon or Handover. It must not block. May be nil.
+	Ended func(error)
 }
 
 // Take makes this process the owner of the partition in dir, whoever owned it: the old owner is fenced, its durable records are found,

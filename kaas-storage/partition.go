@@ -26,6 +26,7 @@ type Partition struct {
 	log    zerolog.Logger
 	claim  *claim
 	checks checkGate
+	onEnd  func(error)
 
 	// Readers use these without a lock.
 	config    atomic.Pointer[Config]
@@ -54,7 +55,8 @@ type Partition struct {
 	maintenance sync.Mutex
 	manifest    *manifest
 
-	work sync.WaitGroup // committer and maintenance
+	work   sync.WaitGroup // committer and maintenance
+	closed chan struct{}  // every handle is closed, but for sections that are still being sent
 }
 
 // ownEnd is the last segment of the own epoch that has a batch, for the manifest's recovery position.
@@ -88,7 +90,9 @@ func newPartition(e *Engine, dir vfs.Dir, o TakeOptions, t *takeover) *Partition
 		label:     o.Label,
 		log:       e.options.Logger.With().Str("partition", o.Label).Int32("epoch", int32(t.claim.epoch)).Logger(),
 		claim:     t.claim,
+		onEnd:     o.Ended,
 		ended:     make(chan struct{}),
+		closed:    make(chan struct{}),
 		producers: t.tail.producers,
 		epochs:    t.tail.epochs,
 		synced:    t.tail.end,
@@ -117,6 +121,9 @@ func (p *Partition) Epoch() Epoch { return p.claim.epoch }
 
 // Done is closed when this leadership ends; Err then says why. Reads below the watermark go on until Abandon or Handover.
 func (p *Partition) Done() <-chan struct{} { return p.ended }
+
+// Closed is closed once Abandon or Handover has closed every file, those of sections that are still being sent excepted.
+func (p *Partition) Closed() <-chan struct{} { return p.closed }
 
 // Err returns nil while the partition is led here, else why not: it wraps ErrFenced, ErrStalled, ErrStorageFull, ErrClosed or is a *StorageError.
 func (p *Partition) Err() error {
@@ -223,6 +230,9 @@ func (p *Partition) fail(err error) {
 			p.log.Error().Err(err).Msg("reserve of full volume could not be given up")
 		}
 	}
+	if p.onEnd != nil && !errors.Is(err, ErrClosed) {
+		p.onEnd(err)
+	}
 }
 
 // Abandon ends the leadership and closes everything without writing anything: for a partition that is fenced, failed, or being deleted.
@@ -270,6 +280,7 @@ func (p *Partition) close() {
 	}
 	p.claim.close()
 	_ = p.dir.Close()
+	close(p.closed)
 }
 
 // addSegment makes a new own segment visible and active. The caller holds mu.

@@ -1,0 +1,44 @@
+package ownership
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/kaas-rs/kaas/kaas-storage"
+)
+
+// Health is a count of the partitions of this broker, for /healthz.
+type Health struct {
+	Assigned   int
+	Served     int
+	Recovering int // waiting for their takeover, or being taken over
+	Stalled    bool
+	Failed     []Failure // in order of their labels
+}
+
+// Failure is one partition that cannot be served now.
+type Failure struct {
+	Partition string
+	Reason    string
+}
+
+// Health looks at every partition.
+func (m *Manager) Health() Health {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := Health{Assigned: len(m.entries)}
+	for _, e := range m.entries {
+		switch {
+		case e.failure != nil:
+			h.Failed = append(h.Failed, Failure{Partition: e.label(), Reason: e.failure.Error()})
+			h.Stalled = h.Stalled || errors.Is(e.failure, storage.ErrStalled)
+		case e.partition == nil:
+			h.Recovering++
+		default:
+			h.Served++
+		}
+	}
+	slices.SortFunc(h.Failed, func(a, b Failure) int { return cmp.Compare(a.Partition, b.Partition) })
+	return h
+}
