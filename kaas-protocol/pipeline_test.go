@@ -1,0 +1,125 @@
+package protocol_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-protocol"
+)
+
+func TestResponsesLeaveInRequestOrder(t *testing.T) {
+	fetches, produced := newParked(), make(chan int32, 10)
+	metadataStarted := make(chan struct{}, 1)
+	server := serve(t, protocol.Config{APIs: []protocol.API{fetches.api(), produce(produced),
+		replying(func(r *protocol.Request) (protocol.Reply, error) {
+			metadataStarted <- struct{}{}
+			return protocol.Reply{Message: metadataAnswer(r)}, nil
+		})}})
+	client := dial(t, server)
+
+	fetch := client.send(fetchRequest())
+	write := client.send(produceRequest(-1, 100))
+	quiet := client.send(produceRequest(0, 100))
+	describe := client.send(metadataRequest())
+	last := client.send(produceRequest(-1, 100))
+
+	within(t, "fetch starts", fetches.started)
+	if got := within(t, "produce starts behind a parked fetch", produced); got != write {
+		t.Fatalf("request %d started, want %d", got, write)
+	}
+	if got := within(t, "acks=0 starts behind a parked fetch", produced); got != quiet {
+		t.Fatalf("request %d started, want %d", got, quiet)
+	}
+	select {
+	case <-metadataStarted:
+		t.Fatal("Metadata started while earlier requests were unanswered")
+	case <-produced:
+		t.Fatal("Produce started while an earlier Metadata was unanswered")
+	case <-time.After(50 * time.Millisecond):
+	}
+	fetches.let <- protocol.Reply{}
+	for _, want := range []int32{fetch, write, describe, last} {
+		if got, _ := client.receive(); got != want {
+			t.Fatalf("response %d, want %d", got, want)
+		}
+	}
+}
+
+func TestAcksZeroSendsNothing(t *testing.T) {
+	server := serve(t, protocol.Config{APIs: []protocol.API{produce(nil), metadata()}})
+	client := dial(t, server)
+	client.send(produceRequest(0, 1000))
+	want := client.send(metadataRequest())
+	if got, _ := client.receive(); got != want {
+		t.Fatalf("response %d, want %d: nothing for acks=0", got, want)
+	}
+}
+
+func TestInFlightRequestsAreBounded(t *testing.T) {
+	fetches := newParked()
+	server := serve(t, protocol.Config{APIs: []protocol.API{fetches.api()}, Limits: protocol.Limits{InFlightRequests: 3}})
+	client := dial(t, server)
+	for range 5 {
+		client.send(fetchRequest())
+	}
+	for range 3 {
+		within(t, "start", fetches.started)
+	}
+	select {
+	case <-fetches.started:
+		t.Fatal("a fourth request started with three in flight allowed")
+	case <-time.After(50 * time.Millisecond):
+	}
+	fetches.let <- protocol.Reply{}
+	within(t, "start after an answer", fetches.started)
+}
+
+func TestInFlightBytesOfAConnection(t *testing.T) {
+	produced := make(chan int32, 10)
+	fetches := newParked()
+	server := serve(t, protocol.Config{APIs: []protocol.API{fetches.api(), produce(produced)}, Limits: protocol.Limits{InFlightBytes: 10_000}})
+	client := dial(t, server)
+
+	// Larger than the bound, but alone.
+	client.send(produceRequest(-1, 50_000))
+	within(t, "the only request always fits", produced)
+	client.receive()
+
+	client.send(fetchRequest())
+	within(t, "fetch", fetches.started)
+	client.send(produceRequest(-1, 5_000))
+	within(t, "a request that fits beside", produced)
+	client.send(produceRequest(-1, 9_000))
+	select {
+	case <-produced:
+		t.Fatal("14,000 bytes in flight with 10,000 allowed")
+	case <-time.After(50 * time.Millisecond):
+	}
+	fetches.let <- protocol.Reply{}
+	within(t, "a request that fits now", produced)
+}
+
+func TestInFlightBytesOfAllConnections(t *testing.T) {
+	produced := make(chan int32, 10)
+	fetches := newParked()
+	const limit = 300_000
+	server := serve(t, protocol.Config{APIs: []protocol.API{fetches.api(), produce(produced), metadata()},
+		Limits: protocol.Limits{TotalInFlightBytes: limit, MaxRequestBytes: limit}})
+	holder, other, small := dial(t, server), dial(t, server), dial(t, server)
+
+	holder.send(fetchRequest())
+	within(t, "fetch", fetches.started)
+	holder.send(produceRequest(-1, 250_000))
+	within(t, "first large request", produced)
+	other.send(produceRequest(-1, 250_000))
+	select {
+	case <-produced:
+		t.Fatal("500,000 bytes in flight with 300,000 allowed")
+	case <-time.After(50 * time.Millisecond):
+	}
+	small.send(metadataRequest())
+	small.receive() // the only, small request of a connection fits in any case
+	fetches.let <- protocol.Reply{}
+	within(t, "second large request", produced)
+	other.receive()
+}
