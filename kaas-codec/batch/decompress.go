@@ -9,9 +9,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+const (
+	// minBuffer is the smallest buffer for decompressed bytes.
+	minBuffer = 512
+	// usualWindow is the largest window of zstd levels below the ultra ones. Kafka's producers use 2 MiB
+	// by default.
+	usualWindow = 8 << 20
+)
+
 // decompress returns src uncompressed, or src itself for [None]. It stops with
-// [ErrDecompressedSize] as soon as more than the limit comes out, and memory grows only with what
-// has come out. Bytes that the codec cannot read are [ErrMalformed].
+// [ErrDecompressedSize] as soon as more than the limit comes out, so that memory stays in proportion
+// to the limit whatever the bytes claim. Bytes that the codec cannot read are [ErrMalformed].
 func decompress(src []byte, codec Compression, limit Limit) ([]byte, error) {
 	switch codec {
 	case None:
@@ -47,34 +55,30 @@ func decompressLz4(src []byte, limit int) ([]byte, error) {
 	return out, decodeError(Lz4, err)
 }
 
+// decompressZstd decodes into one growing buffer, which serves as the window as well: a streaming
+// decoder would allocate the window that the frame announces, up to 128 MiB for a byte. A frame
+// that states its content size gets a buffer of that size, within the limit, at once.
 func decompressZstd(src []byte, limit int) ([]byte, error) {
-	var header zstd.Header
-	if err := header.Decode(src); err != nil {
+	decoder := take(&pools.zstdReaders, newZstdReader)
+	defer pools.zstdReaders.Put(decoder)
+	// The library refuses windows above its limit, so that a low one must leave room for the usual.
+	if err := decoder.ResetWithOptions(nil, zstd.WithDecoderMaxMemory(uint64(max(limit, usualWindow)))); err != nil {
 		return nil, decodeError(Zstd, err)
 	}
-	if header.HasFCS && header.FrameContentSize > uint64(limit) {
+	out, err := decoder.DecodeAll(src, nil)
+	if len(out) > limit || errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		return nil, decodeError(Zstd, ErrDecompressedSize)
 	}
-	decoder := take(&pools.zstdReaders, newZstdReader)
-	if header.WindowSize <= maxPooledWindow {
-		defer func() {
-			_ = decoder.Reset(nil) // drops src; an error would mean a closed decoder
-			pools.zstdReaders.Put(decoder)
-		}()
-	} else {
-		defer decoder.Close()
+	if err == nil && len(src) == 0 {
+		err = io.ErrUnexpectedEOF
 	}
-	if err := decoder.Reset(bytes.NewReader(src)); err != nil {
-		return nil, decodeError(Zstd, err)
-	}
-	out, err := readLimited(decoder, len(src), limit)
 	return out, decodeError(Zstd, err)
 }
 
 // readLimited reads all of r. The buffer starts at four times the compressed size, a common ratio,
 // and doubles, so that a bomb costs no more than twice of what it has delivered.
 func readLimited(r io.Reader, compressed, limit int) ([]byte, error) {
-	out := make([]byte, 0, min(max(4*compressed, 512), limit)+1)
+	out := make([]byte, 0, min(max(4*compressed, minBuffer), limit)+1)
 	for {
 		n, err := r.Read(out[len(out):cap(out)])
 		out = out[:len(out)+n]

@@ -9,10 +9,6 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// maxPooledWindow is the largest zstd window whose decoder is kept for reuse. Kafka's producers stay
-// at 2 MiB with the default level and at 8 MiB up to level 21.
-const maxPooledWindow = 8 << 20
-
 // maxWindow is the largest window that Kafka's own zstd binding accepts by default.
 const maxWindow = 128 << 20
 
