@@ -1,0 +1,137 @@
+// Package health serves /healthz, what the broker knows of itself, and /readyz, whether it should get traffic, over HTTP.
+//
+// It has a server and goroutines of its own and reads counters that take no lock for long, so that a broker whose storage hangs
+// answers that it hangs.
+package health
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Report is the body of /healthz. Pointers are null while there is no measurement.
+type Report struct {
+	Status       string `json:"status"` // ok or degraded
+	Version      string `json:"version"`
+	Mode         string `json:"mode"`
+	ClusterID    string `json:"cluster_id"`
+	BrokerID     int32  `json:"broker_id"`
+	UptimeMs     int64  `json:"uptime_ms"`
+	IsController bool   `json:"is_controller"`
+	ControllerID *int32 `json:"controller_id"`
+	// The next five are measured in cluster mode only.
+	ControllerEpoch   *int64 `json:"controller_epoch"`
+	HeartbeatRTTMs    *int64 `json:"heartbeat_rtt_ms"`
+	HeartbeatAgeMs    *int64 `json:"heartbeat_age_ms"`
+	AssignmentVersion *int64 `json:"assignment_version"`
+	AssignmentAgeMs   *int64 `json:"assignment_age_ms"`
+
+	Topics               int               `json:"topics"`
+	PartitionsAssigned   int               `json:"partitions_assigned"`
+	PartitionsLed        int               `json:"partitions_led"`
+	PartitionsRecovering int               `json:"partitions_recovering"`
+	PartitionsFailed     []FailedPartition `json:"partitions_failed"`
+	StorageStalled       bool              `json:"storage_stalled"`
+	StorageFull          bool              `json:"storage_full"`
+	Problems             []string          `json:"problems"` // manifests that cannot be followed
+	RecordDecodes        map[string]int64  `json:"codec_record_decode"`
+	BatchReencodes       map[string]int64  `json:"codec_batch_reencode"`
+}
+
+// FailedPartition is one that cannot be served, and why.
+type FailedPartition struct {
+	Partition string `json:"partition"`
+	Reason    string `json:"reason"`
+}
+
+// Source is what the server asks at each request.
+type Source interface {
+	// Report describes the broker now, without waiting for storage.
+	Report() Report
+	// Ready returns nil when the broker should get traffic, else why not.
+	Ready() error
+}
+
+// Options configure a server.
+type Options struct {
+	Address string // host:port
+	MayMove bool   // a free port of the same host is taken when the address is in use
+	Source  Source
+	Logger  zerolog.Logger
+}
+
+// Server is a bound health server.
+type Server struct {
+	listener net.Listener
+	http     http.Server
+	moved    bool
+}
+
+// Listen binds the address. The error names it.
+func Listen(o Options) (*Server, error) {
+	listener, err := net.Listen("tcp", o.Address)
+	moved := false
+	if err != nil && o.MayMove {
+		host, _, splitErr := net.SplitHostPort(o.Address)
+		if splitErr == nil {
+			listener, err = net.Listen("tcp", net.JoinHostPort(host, "0"))
+			moved = err == nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("health listener on %s: %w", o.Address, err)
+	}
+	s := &Server{listener: listener, moved: moved}
+	s.http = http.Server{
+		Handler:           handler(o.Source),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+	}
+	return s, nil
+}
+
+// Addr is where the server listens.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Moved reports whether another port than the configured one was taken.
+func (s *Server) Moved() bool { return s.moved }
+
+// Run serves until ctx ends.
+func (s *Server) Run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { _ = s.http.Close() })
+	defer stop()
+	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve health: %w", err)
+	}
+	return nil
+}
+
+// Close releases the port of a server that never ran.
+func (s *Server) Close() error { return s.http.Close() }
+
+func handler(source Source) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("content-type", "application/json")
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		_ = encoder.Encode(source.Report()) // the client has gone
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := source.Ready(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = fmt.Fprintln(w, "ready") // the client has gone
+	})
+	return mux
+}
