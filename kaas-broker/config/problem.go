@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -35,3 +36,6 @@ func (e *ProblemsError) Unwrap() []error {
 	}
 	return list
 }
+
+// ErrNotServed means that a setting asks for something that this version does not do and that must not be ignored.
+var ErrNotServed = errors.New("not served by this version")

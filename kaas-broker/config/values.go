@@ -81,12 +81,12 @@ func synonym(key Key, text string, source configdef.Source) configdef.Synonym {
 	return s
 }
 
-// Describe answers DescribeConfigs for this broker: Kafka's keys in alphabetical order, all of them when names is nil,
+// Describe answers DescribeConfigs for this broker: Kafka's keys in alphabetical order, all of them when names is empty,
 // names that do not exist left out. Every entry is read-only as long as a running broker cannot be reconfigured.
 func (v Values) Describe(names []string) []configdef.Entry {
 	var entries []configdef.Entry
 	for _, key := range Keys() {
-		if names != nil && !slices.Contains(names, key.Name) {
+		if len(names) > 0 && !slices.Contains(names, key.Name) {
 			continue
 		}
 		entries = append(entries, v.entry(key))

@@ -7,7 +7,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/config/configdef"
 )
 
-// Describe answers DescribeConfigs for a topic with these own values: all keys in alphabetical order when names is nil,
+// Describe answers DescribeConfigs for a topic with these own values: all keys in alphabetical order when names is empty,
 // names that do not exist left out. Own values that are not valid count as not set.
 //
 // As in Kafka, a topic key whose default comes from the minutes or hours of a broker key shows that value with source
@@ -17,7 +17,7 @@ func Describe(broker config.Values, overrides map[string]string, names []string)
 	r := resolver{broker: broker, own: own}
 	var entries []configdef.Entry
 	for _, key := range keys {
-		if names == nil || slices.Contains(names, key.Name) {
+		if len(names) == 0 || slices.Contains(names, key.Name) {
 			entries = append(entries, r.entry(key))
 		}
 	}
