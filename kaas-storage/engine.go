@@ -218,7 +218,7 @@ func (e *Engine) snapshot() ([]*Partition, map[*Volume]struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	partitions := make([]*Partition, 0, len(e.partitions))
-	volumes := make(map[*Volume]struct{})
+	volumes := map[*Volume]struct{}{}
 	for p := range e.partitions {
 		partitions = append(partitions, p)
 		if p.volume.fs != nil {
@@ -239,18 +239,25 @@ func (e *Engine) housekeep() {
 			return
 		case <-tick.C:
 		}
-		partitions, volumes := e.snapshot()
-		for v := range volumes {
-			if err := v.Refresh(); err != nil {
-				e.options.Logger.Warn().Err(err).Str("volume", v.id).Msg("free space of volume is unknown")
-			}
-		}
 		retain := e.options.RetentionInterval > 0 && time.Since(lastRetention) >= e.options.RetentionInterval
 		if retain {
 			lastRetention = time.Now()
 		}
-		for _, p := range partitions {
-			p.housekeep(retain)
+		e.sweep(retain)
+	}
+}
+
+func (e *Engine) sweep(retain bool) {
+	partitions, volumes := e.snapshot()
+	for v := range volumes {
+		if err := v.Refresh(); err != nil {
+			e.options.Logger.Warn().Err(err).Str("volume", v.id).Msg("free space of volume is unknown")
 		}
+		if v.relieve {
+			e.relieve(v, partitions)
+		}
+	}
+	for _, p := range partitions {
+		p.housekeep(retain)
 	}
 }

@@ -35,6 +35,7 @@ type VolumeOptions struct {
 	ID        string // likewise
 	Reserve   int64  // bytes given up when the volume is full; 0 means no reserve
 	Slots     int    // blocking file calls at a time; 0 means 64
+	Relieve   bool   // drop closed segments early when little is free: for volumes in memory
 }
 
 // Volume is an opened file system root that holds partitions: its identity, its room, and the bound on concurrent calls to it.
@@ -45,6 +46,7 @@ type Volume struct {
 	reserve int64
 	slots   chan struct{}
 	full    atomic.Bool
+	relieve bool
 	mu      sync.Mutex // of the reserve file
 }
 
@@ -70,7 +72,7 @@ func OpenVolume(filesystem vfs.FS, o VolumeOptions) (*Volume, error) {
 		return nil, err
 	}
 	v := newVolume(filesystem, o.ID, o.Slots)
-	v.reserve = o.Reserve
+	v.reserve, v.relieve = o.Reserve, o.Relieve
 	if err := v.restoreReserve(); err != nil && !isFull(err) {
 		return nil, &StorageError{Op: "write reserve file", Path: root.Path(), Err: err}
 	}

@@ -28,6 +28,8 @@ type Options struct {
 	Engine  *storage.Engine
 	Volume  *storage.Volume
 	Catalog *catalog.Catalog
+	// MaxSegmentBytes caps the topics' segment.bytes, so that memory can be given back in small pieces; 0 means no cap.
+	MaxSegmentBytes int64
 	// Parallel is how many takeovers run at a time; 0 means 64.
 	Parallel int
 	// TakeoverTimeout ends one takeover that makes no progress; 0 means two minutes.
@@ -116,7 +118,7 @@ func (m *Manager) adoptLocked(topic *catalog.Topic) {
 	for index := range topic.Partitions {
 		k := key{topic.ID, index}
 		if e := m.entries[k]; e != nil {
-			e.configure(topic)
+			m.configureLocked(e, topic)
 			continue
 		}
 		m.entries[k] = newEntry(topic, index)
@@ -263,7 +265,23 @@ func (m *Manager) take(ctx context.Context, e *entry, topic *catalog.Topic) (*st
 	return m.options.Engine.Take(ctx, dir, storage.TakeOptions{
 		Label:  e.label(),
 		Volume: m.options.Volume,
-		Config: topic.Effective.Storage(),
+		Config: m.config(topic),
 		Ended:  func(err error) { m.ended(e, err) },
 	})
+}
+
+// config is what the engine is told of a topic.
+func (m *Manager) config(topic *catalog.Topic) storage.Config {
+	c := topic.Effective.Storage()
+	if limit := m.options.MaxSegmentBytes; limit > 0 {
+		c.SegmentBytes = min(c.SegmentBytes, limit)
+	}
+	return c
+}
+
+func (m *Manager) configureLocked(e *entry, topic *catalog.Topic) {
+	e.topic = topic
+	if e.partition != nil {
+		e.partition.SetConfig(m.config(topic))
+	}
 }

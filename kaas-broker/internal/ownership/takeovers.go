@@ -29,13 +29,6 @@ func newEntry(topic *catalog.Topic, index int32) *entry {
 
 func (e *entry) label() string { return fmt.Sprintf("%s-%d", e.topic.Name, e.index) }
 
-func (e *entry) configure(topic *catalog.Topic) {
-	e.topic = topic
-	if e.partition != nil {
-		e.partition.SetConfig(topic.Effective.Storage())
-	}
-}
-
 func (e *entry) announceLocked() {
 	close(e.changed)
 	e.changed = make(chan struct{})
@@ -69,6 +62,9 @@ func (m *Manager) takeQueued() {
 	for {
 		m.mu.Lock()
 		e := m.queue.pop()
+		for e != nil && e.gone {
+			e = m.queue.pop()
+		}
 		if e == nil || m.closed {
 			m.running--
 			m.mu.Unlock()
@@ -76,9 +72,6 @@ func (m *Manager) takeQueued() {
 		}
 		topic := e.topic
 		m.mu.Unlock()
-		if e.gone {
-			continue
-		}
 		ctx, cancel := context.WithTimeout(m.ctx, m.options.TakeoverTimeout)
 		p, err := m.take(ctx, e, topic)
 		cancel()
@@ -102,9 +95,7 @@ func (m *Manager) taken(e *entry, p *storage.Partition, err error) {
 		return
 	}
 	e.partition, e.failure, e.attempts = p, p.Err(), 0
-	if e.topic != nil {
-		p.SetConfig(e.topic.Effective.Storage())
-	}
+	m.configureLocked(e, e.topic) // the topic may have changed meanwhile
 	e.announceLocked()
 	if old != nil {
 		old.Abandon()
