@@ -42,8 +42,8 @@ type connection struct {
 	cancel   context.CancelCauseFunc
 	closing  chan struct{} // closed by the writer when a handler has said Close
 
-	ending sync.Once
-	reason error // valid after ending
+	reasoned sync.Once
+	reason   error // set once, by because
 }
 
 // exchange is one request from its start to its answer.
@@ -72,6 +72,7 @@ func (c *connection) serve(ctx context.Context) {
 		c.awaitWriter(ctx, &writer)
 	}
 	if answersFirst(err) && ctx.Err() == nil {
+		c.because(err)
 		c.linger()
 	}
 	c.end(err)
@@ -110,16 +111,21 @@ func (c *connection) open(ctx context.Context) error {
 	return nil
 }
 
-// end records why the connection ends, cancels its requests and closes the socket at once, which frees reader
-// and writer. Only the first call counts. It never waits for the peer, as closing TLS would.
+// end cancels the connection's requests and closes the socket at once, which frees reader and writer. It never
+// waits for the peer, as closing TLS would.
 func (c *connection) end(reason error) {
-	c.ending.Do(func() {
+	c.because(reason)
+	c.cancel(reason)
+	c.socket.Close()
+}
+
+// because records why the connection ends. Only the first reason counts.
+func (c *connection) because(reason error) {
+	c.reasoned.Do(func() {
 		if errors.Is(reason, context.Canceled) {
 			reason = errServerStops
 		}
 		c.reason = reason
-		c.cancel(reason)
-		c.socket.Close()
 	})
 }
 
