@@ -1,0 +1,62 @@
+package protocol_test
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-protocol"
+)
+
+func TestAnnouncedBytesAreNotAllocated(t *testing.T) {
+	server := serve(t, protocol.Config{APIs: []protocol.API{metadata()}})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 5 {
+		client := dial(t, server)
+		client.write(binary.BigEndian.AppendUint32(nil, 100<<20))
+		client.write(make([]byte, 1000))
+	}
+	time.Sleep(50 * time.Millisecond)
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 5<<20 {
+		t.Errorf("%d bytes allocated for five frames of which 1,000 bytes each have come", grown)
+	}
+}
+
+func TestGarbageDoesNotDisturbOthers(t *testing.T) {
+	server := serve(t, protocol.Config{APIs: []protocol.API{metadata(), produce(nil)}})
+	healthy := dial(t, server)
+	seed := uint64(time.Now().UnixNano())
+	t.Log("seed", seed)
+	source := rand.New(rand.NewPCG(seed, 0))
+	for range 300 {
+		message := frame(metadataRequest(), 1)
+		if source.IntN(2) == 0 {
+			message = frame(produceRequest(-1, 50), 1)
+		}
+		for range 1 + source.IntN(4) {
+			// The size prefix stays, so that the damage gets past it.
+			message[4+source.IntN(len(message)-4)] = byte(source.Uint32())
+		}
+		client := dial(t, server)
+		_, _ = client.conn.Write(message)
+		client.conn.Close()
+	}
+	call[*kmsg.MetadataResponse](healthy, metadataRequest())
+}
+
+func TestRequestInPieces(t *testing.T) {
+	client := dial(t, serve(t, protocol.Config{APIs: []protocol.API{metadata()}}))
+	message := frame(metadataRequest(), 3)
+	for i := range message {
+		client.write(message[i : i+1])
+	}
+	if got, _ := client.receive(); got != 3 {
+		t.Fatalf("response %d, want 3", got)
+	}
+}
