@@ -2,7 +2,9 @@ package batch_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"testing"
@@ -81,6 +83,7 @@ func FuzzValidate(f *testing.F) {
 		for _, r := range rules {
 			r.MaxDecompressed = fuzzLimit
 			checkValidated(t, b, r)
+			checkValidated(t, repaired(b), r)
 		}
 	})
 }
@@ -92,8 +95,23 @@ func FuzzUpConvert(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 16 && b[16] < 2 {
 			checkValidated(t, b, rules)
+			checkValidated(t, repaired(b), rules)
 		}
 	})
+}
+
+// repaired returns b as one batch or message with fitting length and CRC, which the fuzzer would not find.
+func repaired(b []byte) []byte {
+	if len(b) < batch.HeaderSize {
+		return b
+	}
+	fixed := bytes.Clone(b)
+	binary.BigEndian.PutUint32(fixed[8:], uint32(len(fixed)-12))
+	if fixed[16] == 2 {
+		return edited(fixed)
+	}
+	binary.BigEndian.PutUint32(fixed[12:], crc32.ChecksumIEEE(fixed[16:]))
+	return fixed
 }
 
 // checkValidated wants a rejection, or a batch that passes again unchanged and can be converted down.
