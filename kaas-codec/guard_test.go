@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -52,6 +53,8 @@ func TestGuardLengthsAndTags(t *testing.T) {
 		{"largest count", 20, 0, "\x7f\xff\xff\xff\x00\x00\x00\x01", "more elements"},
 		{"largest compact count", 20, 4, "\xff\xff\xff\xff\x0f\x00\x00\x00\x01\x00", "more elements"},
 
+		{"each record needs a tag buffer", 75, 0, "\x05\x01\x00\x01\x00\x01\x00\x01", "Topics: more elements"},
+
 		{"cursor absent", 75, 0, "\x01\x00\x00\x00\x01\xff\x00", ""},
 		{"cursor present", 75, 0, "\x01\x00\x00\x00\x01\x01\x02t\x00\x00\x00\x01\x00\x00", ""},
 		{"cursor with another negative byte", 75, 0, "\x01\x00\x00\x00\x01\xfe\x00", "Cursor: absent"},
@@ -98,8 +101,12 @@ func allocated(run func()) uint64 {
 // huge ones must not cost more than its size.
 func TestGuardHugeClaimsAllocateLittle(t *testing.T) {
 	claims := [][]byte{
-		{0x7f, 0xff, 0xff, 0xff}, {0x05, 0xf5, 0xe1, 0x00}, {0x00, 0x00, 0xff, 0xff},
-		{0xff, 0xff, 0xff, 0xff, 0x07}, {0x80, 0x80, 0x80, 0x30}, {0xff, 0x7f},
+		{0x7f, 0xff, 0xff, 0xff},
+		{0x05, 0xf5, 0xe1, 0x00},
+		{0x00, 0x00, 0xff, 0xff},
+		{0xff, 0xff, 0xff, 0xff, 0x07},
+		{0x80, 0x80, 0x80, 0x30},
+		{0xff, 0x7f},
 	}
 	eachCoreVersion(t, func(t *testing.T, h codec.RequestHeader, random *rand.Rand) {
 		body := sample(random, h)
@@ -124,7 +131,8 @@ func TestGuardBoundsDensestRequests(t *testing.T) {
 		for _, filler := range []byte{0x00, 0x01, 0x02} {
 			for at := 0; at <= len(body); at += 1 + len(body)/12 {
 				for _, count := range [][]byte{
-					{}, binary.BigEndian.AppendUint32(nil, size/20), binary.BigEndian.AppendUint32(nil, size/4),
+					{},
+					binary.BigEndian.AppendUint32(nil, size/20), binary.BigEndian.AppendUint32(nil, size/4),
 					binary.AppendUvarint(nil, size/20), binary.AppendUvarint(nil, size/4),
 				} {
 					hostile := append(bytes.Clone(body[:at]), count...)
@@ -137,6 +145,38 @@ func TestGuardBoundsDensestRequests(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The smallest elements are refused by the memory they would take, in numbers
+// where honest requests with short names are not.
+func TestGuardManyTopics(t *testing.T) {
+	const count = 300_000
+	topics := func(element func(i int) string) []byte {
+		body := binary.AppendUvarint(nil, count+1)
+		for i := range count {
+			body = append(body, element(i)...)
+		}
+		return append(body, 0, 0, 0, 0) // three booleans and a tag buffer
+	}
+	cases := []struct {
+		name    string
+		element func(i int) string
+		refused bool
+	}{
+		{"empty names", func(int) string { return "\x01\x00" }, true},
+		{"names of one letter", func(int) string { return "\x02t\x00" }, true},
+		{"names of seven letters", func(i int) string { return fmt.Sprintf("\x08t%06d\x00", i) }, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			body := topics(c.element)
+			var err error
+			spent := allocated(func() { _, err = codec.DecodeRequest(codec.RequestHeader{Key: 3, Version: 9}, body) })
+			if refused := errors.Is(err, codec.ErrMalformed); refused != c.refused || refused && spent > 10_000 {
+				t.Errorf("%d bytes allocated for %d: %v", spent, len(body), err)
+			}
+		})
+	}
 }
 
 // Tags cost more than anything else for their two bytes.

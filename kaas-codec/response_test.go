@@ -69,6 +69,19 @@ func TestAppendResponseLeavesOutTagsOfLaterVersions(t *testing.T) {
 	}
 }
 
+// The endpoints of Fetch v16 likewise.
+func TestAppendResponseLeavesOutFetchEndpoints(t *testing.T) {
+	for version := int16(12); version <= maxFetchVersion; version++ {
+		with, without := fetchResponse(version, 1), fetchResponse(version, 1)
+		with.Brokers = append(with.Brokers, kmsg.NewFetchResponseBroker())
+		header := codec.RequestHeader{Key: 1, Version: version}
+		same := bytes.Equal(codec.AppendResponse(nil, header, with), codec.AppendResponse(nil, header, without))
+		if same != (version < 16) {
+			t.Errorf("v%d: endpoints left out: %v", version, same)
+		}
+	}
+}
+
 func produceResponse(version int16) *kmsg.ProduceResponse {
 	response := kmsg.NewPtrProduceResponse()
 	response.Version = version
