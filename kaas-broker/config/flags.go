@@ -16,14 +16,14 @@ import (
 var ErrArgument = errors.New("bad argument")
 
 // flagKeys are the flags that stand for one key.
-var flagKeys = []struct{ flag, key, placeholder, usage string }{
-	{"data-dir", keyDataDir, "DIR", "keep topics in DIR; without it everything stays in memory"},
-	{"cluster-dir", keyClusterDir, "DIR", "keep what belongs to no topic in DIR (default: __cluster in the data directory)"},
-	{"listeners", "listeners", "LIST", "accept clients on LIST, as NAME://HOST:PORT,..."},
-	{"advertised-listeners", "advertised.listeners", "LIST", "tell clients to connect to LIST, where it differs from --listeners"},
-	{"health-addr", keyHealthAddr, "ADDRESS", "serve /healthz and /readyz on HOST:PORT or PORT; off for neither"},
-	{"log-level", keyLogLevel, "LEVEL", "trace, debug, info, warn or error"},
-	{"log-format", keyLogFormat, "FORMAT", "text, json, or auto for text on a terminal"},
+var flagKeys = []struct{ flag, key, usage string }{
+	{"data-dir", keyDataDir, "keep topics in `DIR`; without it everything stays in memory"},
+	{"cluster-dir", keyClusterDir, "keep what belongs to no topic in `DIR` (default: __cluster in the data directory)"},
+	{"listeners", "listeners", "accept clients on `LIST`, as NAME://HOST:PORT,..."},
+	{"advertised-listeners", "advertised.listeners", "tell clients to connect to `LIST`, where it differs from --listeners"},
+	{"health-addr", keyHealthAddr, "serve /healthz and /readyz on `ADDRESS`, as HOST:PORT or PORT; off for neither"},
+	{"log-level", keyLogLevel, "least important `LEVEL` to log: trace, debug, info, warn or error"},
+	{"log-format", keyLogFormat, "`FORMAT` of log lines: text, json, or auto for text on a terminal"},
 }
 
 // arguments is the command line, understood.
@@ -39,11 +39,11 @@ func parseArguments(args []string) (arguments, error) {
 	flags := newFlagSet()
 	args = out.dropUnknown(flags, args)
 	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			return out, ErrHelp
-		}
 		out.reject("", "%s", err)
 		return out, nil
+	}
+	if on, _ := flags.GetBool("help"); on {
+		return out, ErrHelp
 	}
 	if on, _ := flags.GetBool("version"); on {
 		return out, ErrVersion
@@ -64,10 +64,10 @@ func newFlagSet() *pflag.FlagSet {
 	flags.Usage = func() {}
 	flags.SortFlags = false
 	for _, f := range flagKeys {
-		flags.String(f.flag, "", "`"+f.placeholder+"` "+f.usage)
+		flags.String(f.flag, "", f.usage)
 	}
-	flags.String("config", "", "`FILE` read Kafka properties from FILE, such as a server.properties")
-	flags.StringArray("override", nil, "`KEY=VALUE` set any property, stronger than the file and variables; may be repeated")
+	flags.String("config", "", "read Kafka properties from `FILE`, such as a server.properties")
+	flags.StringArray("override", nil, "set any property by `KEY=VALUE`, stronger than the file and variables; may be repeated")
 	flags.Bool("version", false, "print the version")
 	flags.BoolP("help", "h", false, "print this text")
 	return flags

@@ -22,10 +22,13 @@ type Origin struct {
 	Line int
 }
 
-// String returns "flag --listeners", "variable KAAS_LISTENERS", "server.properties:12" or "default".
+// String returns "flag --listeners", "command line", "variable KAAS_LISTENERS", "server.properties:12" or "default".
 func (o Origin) String() string {
 	switch o.Layer {
 	case LayerFlag:
+		if o.Name == "" {
+			return "command line"
+		}
 		return "flag " + o.Name
 	case LayerEnvironment:
 		return "variable " + o.Name

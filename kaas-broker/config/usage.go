@@ -6,7 +6,9 @@ import "strings"
 func Usage() string {
 	var text strings.Builder
 	text.WriteString(usageHead)
-	text.WriteString(newFlagSet().FlagUsages())
+	// Nobody needs to be told that a switch can be given a value.
+	const switchValue = "[=true|false]"
+	text.WriteString(strings.ReplaceAll(newFlagSet().FlagUsages(), switchValue, strings.Repeat(" ", len(switchValue))))
 	text.WriteString(usageTail)
 	return text.String()
 }
