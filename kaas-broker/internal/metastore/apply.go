@@ -70,25 +70,26 @@ func (s *Store) apply(ctx context.Context, m *manifest, partitions int32) error 
 
 // recordFor returns the topic's record and makes one, with a new id, if it is a new topic.
 func (s *Store) recordFor(m *manifest) (*record, error) {
-	if r := s.records[m.topic]; r != nil {
-		return r, nil
-	}
-	st, err := s.adopt(m)
-	if err != nil {
-		return nil, err
-	}
-	if st.Name == "" {
-		id, err := newTopicID()
+	r := s.records[m.topic]
+	if r == nil {
+		st, err := s.adopt(m)
 		if err != nil {
 			return nil, err
 		}
-		st = state{Name: m.topic, ID: id}
+		if st.Name == "" {
+			id, err := newTopicID()
+			if err != nil {
+				return nil, err
+			}
+			st = state{Name: m.topic, ID: id}
+		}
+		// Remembered before it is written: a write that reports an error may have left the file, which then belongs to this id.
+		r = &record{state: st}
+		s.remember(r)
 	}
-	r := &record{}
-	if err := s.writeState(r, st); err != nil {
-		return nil, err
+	if !r.recorded {
+		return r, s.writeState(r, r.state)
 	}
-	s.remember(r)
 	return r, nil
 }
 

@@ -17,6 +17,7 @@ import (
 // deletion is a topic whose end has been decided.
 type deletion struct {
 	state
+	noted bool // the note is durable
 	// freed: nobody has its partitions open, the floor of epochs is above its own, and its name is free. Only directories are left.
 	freed bool
 	// topic is what the catalog showed of it, for Abandon; nil once that was called, and after a restart.
@@ -57,19 +58,33 @@ func (s *Store) retire(ctx context.Context, r *record) error {
 	if r.served() {
 		note.topic = s.topic(r)
 	}
-	if err := writeStateFile(s.deletions, noteName(r.ID), r.state); err != nil {
-		return fmt.Errorf("note the deletion: %w", err)
+	failed := s.writeNote(note)
+	if failed != nil && removeDurably(s.deletions.Remove(noteName(r.ID)), s.deletions.Sync) == nil {
+		return failed
 	}
+	// A note that could be neither written nor removed may be there, and would delete at the next start what clients write until then.
+	// So the topic is served no more in this case either, although the client gets the error; Run writes the note when it can.
 	r.deleting = true
 	s.deleting[r.ID] = note
 	s.publish(r.Name)
-	if err := s.free(ctx, note); err != nil {
-		s.options.Logger.Warn().Err(err).Str("topic", r.Name).Msg("topic is deleted; clearing it away will be tried again")
+	if failed == nil {
+		if err := s.free(ctx, note); err != nil {
+			s.options.Logger.Warn().Err(err).Str("topic", r.Name).Msg("topic is deleted; clearing it away will be tried again")
+		}
 	}
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
+	return failed
+}
+
+// writeNote makes the decision durable. From then on every process that starts here carries it out.
+func (s *Store) writeNote(d *deletion) error {
+	if err := writeStateFile(s.deletions, noteName(d.ID), d.state); err != nil {
+		return fmt.Errorf("note the deletion: %w", err)
+	}
+	d.noted = true
 	return nil
 }
 
@@ -78,20 +93,19 @@ func (s *Store) retire(ctx context.Context, r *record) error {
 // The order: nobody serves it any more; the floor is above its epochs before anything of them disappears and before a namesake
 // can be made; the manifest goes before the state, because a manifest without a state would be a new topic.
 func (s *Store) free(ctx context.Context, d *deletion) error {
+	if !d.noted {
+		if err := s.writeNote(d); err != nil {
+			return err
+		}
+	}
 	if d.topic != nil && s.options.Abandon != nil {
 		if err := s.options.Abandon(ctx, d.topic); err != nil {
 			return fmt.Errorf("abandon partitions: %w", err)
 		}
 	}
 	d.topic = nil
-	highest, err := topicdir.HighestEpoch(ctx, s.options.Volume, d.dirs())
-	if err != nil {
+	if err := s.raiseFloor(ctx, d); err != nil {
 		return err
-	}
-	if highest >= 0 {
-		if err := s.options.Cluster.RaiseEpochFloor(topicdir.FloorAfter(highest)); err != nil {
-			return err
-		}
 	}
 	// Without a state of this id the name is free already, and a manifest of that name is a later topic's.
 	if r := s.records[d.Name]; r != nil && r.ID == d.ID {
@@ -105,6 +119,14 @@ func (s *Store) free(ctx context.Context, d *deletion) error {
 	}
 	d.freed = true
 	return nil
+}
+
+func (s *Store) raiseFloor(ctx context.Context, d *deletion) error {
+	highest, err := topicdir.HighestEpoch(ctx, s.options.Volume, d.dirs())
+	if err != nil || highest < 0 {
+		return err
+	}
+	return s.options.Cluster.RaiseEpochFloor(topicdir.FloorAfter(highest))
 }
 
 // finishDeletions tries again to free the names of deleted topics.
@@ -190,7 +212,7 @@ func (s *Store) loadDeletions() error {
 		if noteName(st.ID) != name {
 			return fmt.Errorf("note of a deletion %s/%s is of topic id %s", s.deletions.Path(), name, st.ID)
 		}
-		s.deleting[st.ID] = &deletion{state: st}
+		s.deleting[st.ID] = &deletion{state: st, noted: true}
 		return nil
 	})
 }

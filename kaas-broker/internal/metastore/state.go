@@ -45,7 +45,7 @@ func (s *Store) loadStates() error {
 		if stateFile(st.Name) != name {
 			return fmt.Errorf("topic state %s/%s is of topic %q, which belongs into another file", s.states.Path(), name, st.Name)
 		}
-		r := &record{state: st}
+		r := &record{state: st, recorded: true}
 		if _, decided := s.deleting[st.ID]; decided {
 			r.deleting = true
 		} else if err := s.loadOverrides(r); err != nil {
@@ -75,15 +75,15 @@ func (s *Store) loadOverrides(r *record) error {
 // Atomic? Yes, a rename. Idempotent? Yes. One writer? The process that holds the cluster directory's claim; a late one
 // could only record fewer partitions, which are then found again. Name as identity? The id is in the content.
 func (s *Store) writeState(r *record, st state) error {
-	st.Version = stateVersion
 	if err := writeStateFile(s.states, stateFile(st.Name), st); err != nil {
 		return fmt.Errorf("record state of topic %s: %w", st.Name, err)
 	}
-	r.state = st
+	r.state, r.recorded = st, true
 	return nil
 }
 
 func writeStateFile(dir vfs.Dir, name string, st state) error {
+	st.Version = stateVersion
 	data, err := json.Marshal(st)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", name, err)

@@ -72,6 +72,7 @@ type Store struct {
 type record struct {
 	state
 	overrides map[string]string // as written into the topic's directory
+	recorded  bool              // state is in the state file
 	configSet bool              // overrides are in the topic's directory
 	deleting  bool              // a deletion was decided; the name is not free yet
 }

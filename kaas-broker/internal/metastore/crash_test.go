@@ -1,0 +1,252 @@
+package metastore_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
+	storage "github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+func contextWithCancel(t *testing.T) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	return ctx, cancel
+}
+
+// A process dies at each change of an operation in turn; the next one must find a whole topic or none, and be able to go on.
+func TestOperationsAreFinishedAfterACrashAtAnyStep(t *testing.T) {
+	type world struct {
+		id    uuid.UUID
+		epoch storage.Epoch
+	}
+	operations := map[string]struct {
+		do func(t *testing.T, p *process) error
+		// check judges what the next process finds; answered says whether the operation had returned without an error.
+		check   func(t *testing.T, p *process, w world, answered bool)
+		atLeast int
+	}{
+		"create": {
+			do: func(t *testing.T, p *process) error {
+				_, err := p.CreateTopic(t.Context(), metastore.NewTopic{Name: "new", Partitions: 2, Config: map[string]string{"retention.ms": "5"}})
+				return err
+			},
+			check: func(t *testing.T, p *process, _ world, answered bool) {
+				topic, ok := p.catalog.Snapshot().ByName("new")
+				if answered && !ok {
+					t.Fatal("an acknowledged topic is gone")
+				}
+				if !ok {
+					topic = p.create(t, "new", 2, map[string]string{"retention.ms": "5"})
+				}
+				if topic.Partitions != 2 || topic.Overrides["retention.ms"] != "5" {
+					t.Fatalf("%+v", topic)
+				}
+				p.lead(t, topic, 0)
+				p.lead(t, topic, 1)
+			},
+			atLeast: 20,
+		},
+		"grow": {
+			do: func(t *testing.T, p *process) error {
+				_, err := p.CreatePartitions(t.Context(), "old", 4, false)
+				return err
+			},
+			check: func(t *testing.T, p *process, w world, answered bool) {
+				topic := p.topic(t, "old")
+				if topic.ID != w.id || topic.Partitions != 2 && topic.Partitions != 4 || answered && topic.Partitions != 4 {
+					t.Fatalf("%+v", topic)
+				}
+				for partition := range topic.Partitions {
+					if epoch := p.lead(t, topic, partition); partition == 0 && epoch <= w.epoch {
+						t.Fatalf("epoch %d after %d", epoch, w.epoch)
+					}
+				}
+			},
+			atLeast: 15,
+		},
+		"alter": {
+			do: func(t *testing.T, p *process) error {
+				_, err := p.AlterTopicConfig(t.Context(), "old", false, func(c map[string]string) error { c["retention.ms"] = "6"; return nil })
+				return err
+			},
+			check: func(t *testing.T, p *process, w world, answered bool) {
+				topic := p.topic(t, "old")
+				if value := topic.Overrides["retention.ms"]; topic.ID != w.id || value != "5" && value != "6" || answered && value != "6" {
+					t.Fatalf("%+v", topic)
+				}
+			},
+			atLeast: 8,
+		},
+		"delete": {
+			do: func(t *testing.T, p *process) error {
+				err := p.DeleteTopic(t.Context(), "old")
+				p.Sweep(t.Context())
+				return err
+			},
+			check: func(t *testing.T, p *process, w world, answered bool) {
+				topic, ok := p.catalog.Snapshot().ByName("old")
+				if ok && answered {
+					t.Fatal("a topic whose deletion was acknowledged is back")
+				}
+				if ok {
+					if topic.ID != w.id || topic.Partitions != 2 || topic.Overrides["retention.ms"] != "5" {
+						t.Fatalf("%+v", topic)
+					}
+					p.lead(t, topic, 1)
+					return
+				}
+				p.Sweep(t.Context())
+				if slices.Contains(names(t, p.fs, "."), "old") {
+					t.Fatal("directories are left")
+				}
+				again := p.create(t, "old", 1, nil)
+				if epoch := p.lead(t, again, 0); again.ID == w.id || epoch <= w.epoch {
+					t.Fatalf("the namesake %+v begins at epoch %d, the last one was %d", again, epoch, w.epoch)
+				}
+			},
+			atLeast: 20,
+		},
+	}
+	for name, operation := range operations {
+		t.Run(name, func(t *testing.T) {
+			for n := 1; ; n++ {
+				memory := vfs.NewMem(0)
+				dying := newMortal(memory)
+				p := start(t, dying)
+				old := p.create(t, "old", 2, map[string]string{"retention.ms": "5"})
+				w := world{id: old.ID, epoch: p.lead(t, old, 0)}
+				dying.dieAt(n)
+				err := operation.do(t, p)
+				died := dying.left == 0
+				dying.left = -1 // handles are closed by another owner
+				next := start(t, memory)
+				operation.check(t, next, w, err == nil)
+				if len(next.Problems()) > 0 {
+					t.Fatalf("crash at change %d leaves problems: %v", n, next.Problems())
+				}
+				if !died {
+					if err != nil || n < operation.atLeast {
+						t.Fatalf("the operation ended after %d changes with %v", n, err)
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
+// A single failed operation, after which the process goes on: a client that saw an error finds nothing, a retry works.
+func TestFailedOperationsAreTakenBack(t *testing.T) {
+	broken := errors.New("input/output error")
+	for n := 1; ; n++ {
+		changes, failed := 0, false
+		armed := false
+		memory := vfs.NewMem(0)
+		p := start(t, vfs.NewFault(memory, func(op vfs.Op) error {
+			if !armed || op.After || !op.Kind.Mutating() {
+				return nil
+			}
+			if changes++; changes == n {
+				failed = true
+				return broken
+			}
+			return nil
+		}))
+		armed = true
+		_, err := p.CreateTopic(t.Context(), metastore.NewTopic{Name: "new", Partitions: 2})
+		armed = false
+		switch {
+		case err == nil:
+			p.topic(t, "new")
+		case errors.Is(err, broken):
+			p.missing(t, "new")
+			p.reload(t)
+			p.missing(t, "new")
+			p.Sweep(t.Context())
+			p.create(t, "new", 2, nil)
+			start(t, memory).topic(t, "new")
+		default:
+			t.Fatal(err)
+		}
+		if !failed {
+			return
+		}
+	}
+}
+
+func TestAcknowledgedChangesSurviveAPowerCut(t *testing.T) {
+	base := rand.Uint64()
+	t.Logf("seed %d", base)
+	crash := vfs.NewCrash(0)
+	p := start(t, crash)
+	kept := p.create(t, "kept", 2, nil)
+	p.create(t, "gone", 1, nil)
+	if _, err := p.CreatePartitions(t.Context(), "kept", 3, false); err != nil {
+		t.Fatal(err)
+	}
+	set := func(c map[string]string) error { c["retention.ms"] = "7"; return nil }
+	if _, err := p.AlterTopicConfig(t.Context(), "kept", false, set); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.DeleteTopic(t.Context(), "gone"); err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(20) {
+		choice := vfs.SurviveSeeded(base + seed)
+		if seed == 0 {
+			choice = vfs.SurviveNone
+		}
+		q := start(t, crash.PowerCut(choice))
+		topic := q.topic(t, "kept")
+		if topic.ID != kept.ID || topic.Partitions != 3 || topic.Overrides["retention.ms"] != "7" {
+			t.Fatalf("seed %d: %+v", base+seed, topic)
+		}
+		for partition := range topic.Partitions {
+			q.lead(t, topic, partition)
+		}
+		q.missing(t, "gone")
+	}
+}
+
+func TestPowerCutWithinACreation(t *testing.T) {
+	base := rand.Uint64()
+	t.Logf("seed %d", base)
+	for n := 1; ; n++ {
+		crash := vfs.NewCrash(0)
+		dying := newMortal(crash)
+		p := start(t, dying)
+		dying.dieAt(n)
+		_, err := p.CreateTopic(t.Context(), metastore.NewTopic{Name: "new", Partitions: 2})
+		died := dying.left == 0
+		dying.left = -1
+		for seed := range uint64(3) {
+			q := start(t, crash.PowerCut(vfs.SurviveSeeded(base+seed)))
+			topic, ok := q.catalog.Snapshot().ByName("new")
+			if !ok {
+				topic = q.create(t, "new", 2, nil)
+			}
+			q.lead(t, topic, 0)
+			q.lead(t, topic, 1)
+			// A manifest may be there that asks for it and say so; nothing else is in the way.
+			for _, problem := range q.Problems() {
+				if !strings.Contains(problem.Reason, "missing") {
+					t.Fatalf("seed %d, change %d: %v", base+seed, n, q.Problems())
+				}
+			}
+		}
+		if !died {
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+}
