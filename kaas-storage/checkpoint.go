@@ -161,14 +161,32 @@ func (p *Partition) housekeep(retain bool) {
 	if idle && p.dirty.bytes > 0 {
 		p.startCheckpointLocked()
 	}
-	if idle && len(p.groups) == 0 {
-		for _, s := range *p.segments.Load() {
-			for _, file := range s.files() {
-				file.closeIdle()
-			}
-		}
+	if idle && !p.tidying && anyOpen(*p.segments.Load()) {
+		p.tidying = true
+		p.work.Go(p.closeIdleFiles)
 	}
 	if retain {
 		p.work.Go(p.retain)
 	}
+}
+
+func anyOpen(segments []*segment) bool {
+	for _, s := range segments {
+		if s.log.opened.Load() || s.offsets.opened.Load() || s.times.opened.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// closeIdleFiles closes the files that nobody has used since the last time. Closing may wait for the file server, so no lock of the partition is held.
+func (p *Partition) closeIdleFiles() {
+	for _, s := range *p.segments.Load() {
+		for _, file := range s.files() {
+			file.closeIdle()
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tidying = false
 }

@@ -123,7 +123,7 @@ func (e *Engine) Take(ctx context.Context, dir vfs.Dir, o TakeOptions) (*Partiti
 		})
 	}, func() {
 		if t != nil {
-			t.claim.close()
+			t.close()
 		}
 		_ = dir.Close()
 	})
@@ -250,14 +250,24 @@ func (e *Engine) housekeep() {
 func (e *Engine) sweep(retain bool) {
 	partitions, volumes := e.snapshot()
 	for v := range volumes {
-		if err := v.Refresh(); err != nil {
-			e.options.Logger.Warn().Err(err).Str("volume", v.id).Msg("free space of volume is unknown")
-		}
-		if v.relieve {
-			e.relieve(v, partitions)
+		// On a goroutine of its own, one for each volume: a volume that hangs must not keep the others from being looked after.
+		if v.refreshing.CompareAndSwap(false, true) {
+			e.work.Go(func() {
+				defer v.refreshing.Store(false)
+				e.refresh(v, partitions)
+			})
 		}
 	}
 	for _, p := range partitions {
 		p.housekeep(retain)
+	}
+}
+
+func (e *Engine) refresh(v *Volume, partitions []*Partition) {
+	if err := v.Refresh(); err != nil {
+		e.options.Logger.Warn().Err(err).Str("volume", v.id).Msg("free space of volume is unknown")
+	}
+	if v.relieve {
+		e.relieve(v, partitions)
 	}
 }

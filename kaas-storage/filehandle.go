@@ -3,6 +3,7 @@ package storage
 import (
 	"io/fs"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
@@ -23,7 +24,9 @@ type fileHandle struct {
 	dir  vfs.Dir
 	name segmentName
 
-	mu     sync.Mutex
+	opened atomic.Bool // file is not nil, for a look without the lock
+
+	mu     sync.Mutex // held while the file is opened or closed
 	mode   fileMode
 	file   vfs.File
 	users  int
@@ -44,6 +47,7 @@ func (h *fileHandle) acquire() (vfs.File, error) {
 			return nil, err
 		}
 		h.file = file
+		h.opened.Store(true)
 	}
 	h.users++
 	h.used = true
@@ -122,5 +126,6 @@ func (h *fileHandle) closeLocked() {
 	if h.file != nil {
 		_ = h.file.Close()
 		h.file = nil
+		h.opened.Store(false)
 	}
 }

@@ -37,6 +37,8 @@ type sparseIndex struct {
 	sinceLast int64 // bytes of log since the last entry
 	newest    timeEntry
 	anyTime   bool
+	lastTime  int64 // timestamp of the newest entry that was added
+	anyAdded  bool
 }
 
 // add notes a batch before it is written at position. interval is the distance in bytes between entries.
@@ -56,13 +58,11 @@ func (x *sparseIndex) add(entry offsetEntry, timestamp, size int64, interval int
 
 // addTimeLocked stores the newest timestamp unless it is there already.
 func (x *sparseIndex) addTimeLocked() {
-	if !x.anyTime {
-		return
-	}
-	if n := len(x.times); n > 0 && x.times[n-1].timestamp >= x.newest.timestamp {
+	if !x.anyTime || x.anyAdded && x.lastTime >= x.newest.timestamp {
 		return
 	}
 	x.times = append(x.times, x.newest)
+	x.lastTime, x.anyAdded = x.newest.timestamp, true
 }
 
 // pending copies the entries below relative that are not in the files yet. The newest timestamp is one of them, so that the files of a

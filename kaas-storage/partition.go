@@ -50,6 +50,7 @@ type Partition struct {
 	lastOwn    ownEnd
 	dirty      dirtyBytes
 	watchers   map[chan<- struct{}]struct{}
+	tidying    bool // idle files are being closed
 
 	// maintenance serializes who writes the manifest: recovery point, removal, handover.
 	maintenance sync.Mutex
@@ -274,9 +275,7 @@ func (p *Partition) behindRecoveryPoint() bool {
 func (p *Partition) close() {
 	p.work.Wait()
 	for _, s := range *p.segments.Load() {
-		for _, file := range s.files() {
-			file.doom(func() {})
-		}
+		s.close()
 	}
 	p.claim.close()
 	_ = p.dir.Close()

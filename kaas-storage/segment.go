@@ -44,6 +44,13 @@ func newSegment(dir vfs.Dir, base int64, epoch Epoch, mode fileMode) *segment {
 // files names everything that belongs to the segment, indexes first: what is removed last is the log itself.
 func (s *segment) files() []*fileHandle { return []*fileHandle{&s.offsets, &s.times, &s.log} }
 
+// close closes every file for good, those in use when their last user is done.
+func (s *segment) close() {
+	for _, file := range s.files() {
+		file.doom(func() {})
+	}
+}
+
 // fits reports whether a batch may follow in this segment: positions and relative offsets are stored in 32 bits.
 func (s *segment) fits(size, lastOffset, limit int64) bool {
 	return s.size == 0 || (s.size+size <= min(limit, math.MaxInt32) && lastOffset-s.base <= math.MaxInt32)

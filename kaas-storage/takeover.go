@@ -32,42 +32,51 @@ func takeOver(dir vfs.Dir, o TakeOptions) (*takeover, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := c.succeed(dir, o)
-	if err != nil {
-		c.close()
+	t := &takeover{claim: c}
+	if err := t.succeed(dir, o); err != nil {
+		t.close()
 		return nil, err
 	}
 	return t, nil
 }
 
-func (c *claim) succeed(dir vfs.Dir, o TakeOptions) (*takeover, error) {
-	names, err := c.settle()
+// close drops the handles of a takeover that nobody wants. What it wrote is garbage to the next taker, and its claim a lower one.
+func (t *takeover) close() {
+	if t.tail.segment != nil {
+		t.tail.segment.close()
+	}
+	t.claim.close()
+}
+
+// succeed runs the steps from the second on.
+func (t *takeover) succeed(dir vfs.Dir, o TakeOptions) error {
+	names, err := t.claim.settle()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := names.mayTake(dir); err != nil {
-		return nil, err
+		return err
 	}
 	old, err := readManifest(dir, names.manifests[len(names.manifests)-1])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t := &takeover{claim: c, tail: newTail(old, c.epoch)}
+	t.tail = newTail(old, t.claim.epoch)
 	if err := t.tail.copyFrom(dir, old, names, o.Config.IndexInterval); err != nil {
-		return nil, err
+		return err
 	}
-	t.manifest = succeedManifest(old, c.epoch)
+	t.manifest = succeedManifest(old, t.claim.epoch)
 	if err := t.listSegments(dir, names); err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := t.manifest.write(dir); err != nil {
-		return nil, err
+		return err
 	}
-	if err := c.check(); err != nil {
-		return nil, err
+	if err := t.claim.check(); err != nil {
+		return err
 	}
 	t.garbage = names.garbage(t.manifest, t.segments)
-	return t, nil
+	return nil
 }
 
 // succeedManifest closes the old epoch where the copy begins and opens one's own there, so that a crash loop does not grow the chain.

@@ -47,7 +47,9 @@ type Volume struct {
 	slots   chan struct{}
 	full    atomic.Bool
 	relieve bool
-	mu      sync.Mutex // of the reserve file
+
+	refreshing atomic.Bool // the engine is looking at it
+	mu         sync.Mutex  // of the reserve file
 }
 
 // defaultSlots bounds blocking calls of one volume, so that a hung one cannot use up the process's threads.
