@@ -143,43 +143,107 @@ func TestOperationsAreFinishedAfterACrashAtAnyStep(t *testing.T) {
 	}
 }
 
-// A single failed operation, after which the process goes on: a client that saw an error finds nothing, a retry works.
+// One operation on a file fails, and the process goes on: a client that saw an error finds nothing changed, and a retry works.
 func TestFailedOperationsAreTakenBack(t *testing.T) {
-	broken := errors.New("input/output error")
-	for n := 1; ; n++ {
-		changes, failed := 0, false
-		armed := false
-		memory := vfs.NewMem(0)
-		p := start(t, vfs.NewFault(memory, func(op vfs.Op) error {
-			if !armed || op.After || !op.Kind.Mutating() {
-				return nil
-			}
-			if changes++; changes == n {
-				failed = true
-				return broken
-			}
-			return nil
-		}))
-		armed = true
-		_, err := p.CreateTopic(t.Context(), metastore.NewTopic{Name: "new", Partitions: 2})
-		armed = false
-		switch {
-		case err == nil:
-			p.topic(t, "new")
-		case errors.Is(err, broken):
-			p.missing(t, "new")
-			p.reload(t)
-			p.missing(t, "new")
-			p.Sweep(t.Context())
-			p.create(t, "new", 2, nil)
-			start(t, memory).topic(t, "new")
-		default:
-			t.Fatal(err)
-		}
-		if !failed {
-			return
-		}
+	operations := map[string]struct {
+		do   func(t *testing.T, p *process) error
+		kept func(t *testing.T, p *process)
+		done func(t *testing.T, p *process)
+	}{
+		"create": {
+			do: func(t *testing.T, p *process) error {
+				_, err := p.CreateTopic(t.Context(), metastore.NewTopic{Name: "new", Partitions: 2})
+				return err
+			},
+			kept: func(t *testing.T, p *process) { p.missing(t, "new") },
+			done: func(t *testing.T, p *process) { p.lead(t, p.topic(t, "new"), 1) },
+		},
+		"grow": {
+			do: func(t *testing.T, p *process) error {
+				_, err := p.CreatePartitions(t.Context(), "old", 3, false)
+				return err
+			},
+			kept: func(t *testing.T, p *process) {
+				if got := p.topic(t, "old").Partitions; got != 2 {
+					t.Fatalf("%d partitions", got)
+				}
+			},
+			done: func(t *testing.T, p *process) { p.lead(t, p.topic(t, "old"), 2) },
+		},
+		"alter": {
+			do: func(t *testing.T, p *process) error {
+				_, err := p.AlterTopicConfig(t.Context(), "old", false, func(c map[string]string) error { c["retention.ms"] = "6"; return nil })
+				return err
+			},
+			kept: func(t *testing.T, p *process) {
+				if got := p.topic(t, "old").Overrides["retention.ms"]; got != "5" {
+					t.Fatalf("retention %s", got)
+				}
+			},
+			done: func(t *testing.T, p *process) {
+				if got := p.topic(t, "old").Overrides["retention.ms"]; got != "6" {
+					t.Fatalf("retention %s", got)
+				}
+			},
+		},
+		"delete": {
+			do:   func(t *testing.T, p *process) error { return p.DeleteTopic(t.Context(), "old") },
+			kept: func(t *testing.T, p *process) { p.lead(t, p.topic(t, "old"), 1) },
+			done: func(t *testing.T, p *process) { p.missing(t, "old") },
+		},
 	}
+	for name, operation := range operations {
+		t.Run(name, func(t *testing.T) {
+			for n, failed := 1, true; failed; n++ {
+				broken := errors.New("input/output error")
+				fault, fired := failOnce(n, broken)
+				memory := vfs.NewMem(0)
+				p := start(t, vfs.NewFault(memory, fault.hook))
+				p.create(t, "old", 2, map[string]string{"retention.ms": "5"})
+				fault.armed = true
+				err := operation.do(t, p)
+				fault.armed = false
+				failed = fired()
+				if err != nil {
+					if !errors.Is(err, broken) {
+						t.Fatal(err)
+					}
+					operation.kept(t, p)
+					p.reload(t)
+					operation.kept(t, p)
+					p.Sweep(t.Context())
+					if err := operation.do(t, p); err != nil {
+						t.Fatalf("the retry after failure %d: %v", n, err)
+					}
+				}
+				operation.done(t, p)
+				operation.done(t, start(t, memory))
+			}
+		})
+	}
+}
+
+// failure fails the nth change that is made while it is armed.
+type failure struct {
+	armed   bool
+	changes int
+	n       int
+	err     error
+}
+
+func failOnce(n int, err error) (f *failure, fired func() bool) {
+	f = &failure{n: n, err: err}
+	return f, func() bool { return f.changes >= n }
+}
+
+func (f *failure) hook(op vfs.Op) error {
+	if !f.armed || op.After || !op.Kind.Mutating() {
+		return nil
+	}
+	if f.changes++; f.changes == f.n {
+		return f.err
+	}
+	return nil
 }
 
 func TestAcknowledgedChangesSurviveAPowerCut(t *testing.T) {
