@@ -64,7 +64,7 @@ func (p *Partition) Append(b batch.Batch, o AppendOptions) (Ticket, error) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.mayAppendLocked(); err != nil {
+	if err := p.mayAppendLocked(int64(len(b))); err != nil {
 		return Ticket{}, err
 	}
 	original, err := p.producers.classify(b)
@@ -85,13 +85,13 @@ func (p *Partition) Append(b batch.Batch, o AppendOptions) (Ticket, error) {
 	return Ticket{result: result, group: group}, nil
 }
 
-func (p *Partition) mayAppendLocked() error {
+func (p *Partition) mayAppendLocked(size int64) error {
 	switch {
 	case p.err != nil:
 		return p.err
 	case p.handover:
 		return ErrClosed
-	case p.volume.Full():
+	case !p.volume.admit(size):
 		return ErrStorageFull
 	}
 	return nil

@@ -170,6 +170,15 @@ func (p *Partition) housekeep(retain bool) {
 	}
 }
 
+// settleOn moves the recovery point to the log end when the volume is full: a takeover then has no tail to copy, for which there might be no room.
+func (p *Partition) settleOn(v *Volume) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.volume == v && p.dirty.bytes > 0 {
+		p.startCheckpointLocked()
+	}
+}
+
 func anyOpen(segments []*segment) bool {
 	for _, s := range segments {
 		if s.log.opened.Load() || s.offsets.opened.Load() || s.times.opened.Load() {

@@ -270,4 +270,9 @@ func (e *Engine) refresh(v *Volume, partitions []*Partition) {
 	if v.relieve {
 		e.relieve(v, partitions)
 	}
+	if v.Full() {
+		for _, p := range partitions {
+			p.settleOn(v)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -46,6 +47,7 @@ type Volume struct {
 	reserve int64
 	slots   chan struct{}
 	full    atomic.Bool
+	room    atomic.Int64 // bytes that may still be appended before the next look at the free space
 	relieve bool
 
 	refreshing atomic.Bool // the engine is looking at it
@@ -59,7 +61,9 @@ func newVolume(filesystem vfs.FS, id string, slots int) *Volume {
 	if slots <= 0 {
 		slots = defaultSlots
 	}
-	return &Volume{fs: filesystem, id: id, slots: make(chan struct{}, slots)}
+	v := &Volume{fs: filesystem, id: id, slots: make(chan struct{}, slots)}
+	v.room.Store(math.MaxInt64 / 2)
+	return v
 }
 
 // OpenVolume checks the identity of the volume at the root of filesystem and stamps an unstamped one.
@@ -78,7 +82,7 @@ func OpenVolume(filesystem vfs.FS, o VolumeOptions) (*Volume, error) {
 	if err := v.restoreReserve(); err != nil && !isFull(err) {
 		return nil, &StorageError{Op: "write reserve file", Path: root.Path(), Err: err}
 	}
-	return v, nil
+	return v, v.Refresh()
 }
 
 // checkStamp compares or writes the stamp. Two first openers may both write it: rename is atomic, and both write the same cluster.
@@ -120,6 +124,19 @@ func (v *Volume) ID() string { return v.id }
 // Full reports whether the volume has no room for appends. It is looked at anew by the engine's sweep.
 func (v *Volume) Full() bool { return v.full.Load() }
 
+// admit takes bytes of an append from the room that was left when the free space was last looked at. Stopping here, and not at the first failed
+// write, keeps what is in flight from failing, and its partition's epoch from ending.
+func (v *Volume) admit(size int64) bool {
+	if v.full.Load() {
+		return false
+	}
+	if v.room.Add(-size) >= 0 {
+		return true
+	}
+	v.full.Store(true)
+	return false
+}
+
 // enter waits for a slot for blocking calls; leave gives it back.
 func (v *Volume) enter(ctx context.Context) error {
 	select {
@@ -160,15 +177,14 @@ func (v *Volume) Refresh() error {
 	if err != nil {
 		return &StorageError{Op: "measure free space", Path: ".", Err: err}
 	}
-	if !v.full.Load() {
-		if usage.Free < v.margin() {
-			return v.noteFull()
-		}
+	v.room.Store(max(usage.Free-v.margin(), 0))
+	switch {
+	case usage.Free < v.margin():
+		return v.noteFull()
+	case !v.full.Load():
 		return nil
-	}
-	// Reopening asks for more than closing, so that the volume does not flap.
-	if usage.Free < v.reserve+2*v.margin() {
-		return nil
+	case usage.Free < v.reserve+2*v.margin():
+		return nil // reopening asks for more than closing, so that the volume does not flap
 	}
 	if err := v.restoreReserve(); err != nil {
 		if isFull(err) {
