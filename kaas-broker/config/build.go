@@ -214,7 +214,7 @@ func (b *builder) show(c *Config) {
 }
 
 func (b *builder) tell(key, text string) {
-	definition, _ := b.lookup(key)
+	definition, _ := lookup(key)
 	if value, err := definition.Parse(text); err == nil {
 		b.values.given[key] = value
 	}

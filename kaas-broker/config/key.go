@@ -47,13 +47,28 @@ func row(name string, t configdef.Type, fallback string, isDynamic bool) Key {
 	return key
 }
 
+// tables are Kafka's keys, by subject.
+var tables = [][]Key{
+	logKeys, networkKeys, brokerKeys, coordinatorKeys, replicationKeys, securityKeys, saslKeys, remoteKeys, zookeeperKeys,
+}
+
 // Keys returns Kafka 3.7.2's broker keys in alphabetical order, a fresh copy.
 func Keys() []Key {
-	keys := slices.Concat(
-		logKeys, networkKeys, brokerKeys, coordinatorKeys, replicationKeys, securityKeys, saslKeys, remoteKeys, zookeeperKeys,
-	)
+	keys := slices.Concat(tables...)
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
 	return keys
+}
+
+// find returns one of Kafka's keys or of kaas's own.
+func find(name string) (Key, bool) {
+	for _, table := range append(tables[:len(tables):len(tables)], ownKeys) {
+		for _, key := range table {
+			if key.Name == name {
+				return key, true
+			}
+		}
+	}
+	return Key{}, false
 }
 
 // Chain returns the broker keys that can set what name sets, the strongest first: a duration may be given in

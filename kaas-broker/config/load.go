@@ -46,7 +46,7 @@ func Load(in Input) (*Config, error) {
 	all.problems = append(append(all.problems, variables.problems...), arguments.problems...)
 	all.warnings = append(all.warnings, variables.warnings...)
 
-	b := &builder{settings: all, in: in, values: newValues(all.parse())}
+	b := &builder{settings: all, in: in, values: Values{given: all.parse()}}
 	config := b.build()
 	if err := all.err(); err != nil {
 		return nil, err

@@ -18,14 +18,13 @@ type setting struct {
 
 // settings collects what the sources say, layer by layer from the lowest, and everything that is wrong with it.
 type settings struct {
-	keys     map[string]Key
 	winners  map[string]setting
 	problems []Problem
 	warnings []Warning
 }
 
 func newSettings() *settings {
-	return &settings{keys: DefaultValues().keys, winners: map[string]setting{}}
+	return &settings{winners: map[string]setting{}}
 }
 
 // groups are keys that say the same thing in different words. A layer that sets one of them replaces what lower layers
@@ -65,13 +64,13 @@ func (s *settings) displace(group []string, layer Layer) {
 
 // accept reports whether the key is one that Load goes on with, and notes what is to be said about it.
 func (s *settings) accept(given setting) bool {
-	key, ok := s.lookup(given.key)
+	key, ok := lookup(given.key)
 	switch {
 	case !ok && foreign(given.key):
 		s.warn(given.origin, given.key, "is a key of other Kafka versions or plug-ins and is ignored")
 		return false
 	case !ok:
-		s.reject(given.origin, s.unknown(given.key))
+		s.reject(given.origin, unknown(given.key))
 		return false
 	case !key.Served:
 		s.warn(given.origin, given.key, "has no effect in kaas")
@@ -80,8 +79,8 @@ func (s *settings) accept(given setting) bool {
 }
 
 // lookup finds the definition of a key, also behind Kafka's prefix for the settings of one listener.
-func (s *settings) lookup(name string) (Key, bool) {
-	if key, ok := s.keys[name]; ok {
+func lookup(name string) (Key, bool) {
+	if key, ok := find(name); ok {
 		return key, true
 	}
 	suffix, ok := listenerSuffix(name)
@@ -89,7 +88,7 @@ func (s *settings) lookup(name string) (Key, bool) {
 		return Key{}, false
 	}
 	for {
-		if key, ok := s.keys[suffix]; ok {
+		if key, ok := find(suffix); ok {
 			key.Name = name
 			key.Served = key.Served && perListener(suffix)
 			return key, true
@@ -137,12 +136,11 @@ func foreign(name string) bool {
 	return slices.ContainsFunc(foreignPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-func (s *settings) unknown(name string) error {
-	names := make([]string, 0, len(s.keys))
-	for known := range s.keys {
-		names = append(names, known)
+func unknown(name string) error {
+	var names []string
+	for _, key := range slices.Concat(Keys(), ownKeys) {
+		names = append(names, key.Name)
 	}
-	slices.Sort(names)
 	return &configdef.UnknownKeyError{Kind: "broker", Name: name, Nearest: configdef.Nearest(name, names)}
 }
 
@@ -151,7 +149,7 @@ func (s *settings) parse() map[string]configdef.Value {
 	given := make(map[string]configdef.Value, len(s.winners))
 	for _, name := range s.names() {
 		winner := s.winners[name]
-		key, _ := s.lookup(name)
+		key, _ := lookup(name)
 		value, err := key.Parse(winner.raw)
 		if err != nil {
 			s.reject(winner.origin, err)

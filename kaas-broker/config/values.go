@@ -6,22 +6,12 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/config/configdef"
 )
 
-// Values are the broker keys of a process: what was set and what holds otherwise. Copies share their content.
-type Values struct {
-	keys  map[string]Key
-	given map[string]configdef.Value
-}
-
-func newValues(given map[string]configdef.Value) Values {
-	values := Values{keys: map[string]Key{}, given: given}
-	for _, key := range slices.Concat(Keys(), ownKeys) {
-		values.keys[key.Name] = key
-	}
-	return values
-}
+// Values are the broker keys of a process: what was set and what holds otherwise. The zero value is a process that was
+// told nothing. Copies share their content.
+type Values struct{ given map[string]configdef.Value }
 
 // DefaultValues returns the values of a process that was told nothing.
-func DefaultValues() Values { return newValues(nil) }
+func DefaultValues() Values { return Values{} }
 
 // Lookup returns the value that holds for the key: the one that was set, else the default. It is false for null and
 // for keys that do not exist.
@@ -29,7 +19,7 @@ func (v Values) Lookup(name string) (configdef.Value, bool) {
 	if value, ok := v.given[name]; ok {
 		return value, true
 	}
-	key, ok := v.keys[name]
+	key, ok := find(name)
 	if !ok || key.NoDefault {
 		return configdef.Value{}, false
 	}
@@ -55,7 +45,7 @@ func (v Values) value(name string) configdef.Value {
 func (v Values) Synonyms(name string) []configdef.Synonym {
 	var synonyms []configdef.Synonym
 	for _, member := range Chain(name) {
-		key, known := v.keys[member]
+		key, known := find(member)
 		if !known {
 			continue
 		}
