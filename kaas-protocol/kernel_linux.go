@@ -36,23 +36,6 @@ func (s *socket) sendFile(file *os.File, offset, size int64) (int64, error) {
 	return sent, nil
 }
 
-// writeMore writes all of p and tells the kernel to wait for what follows before it sends a packet that is
-// not full.
-func (s *socket) writeMore(p []byte) (int, error) {
-	if s.raw == nil {
-		return s.Write(p)
-	}
-	for written := 0; ; {
-		n, err := s.step(func(descriptor int) (int, error) {
-			return unix.SendmsgN(descriptor, p[written:], nil, nil, unix.MSG_MORE|unix.MSG_NOSIGNAL)
-		})
-		written += n
-		if err != nil || written == len(p) {
-			return written, err
-		}
-	}
-}
-
 // step runs one non-blocking system call on the socket, waiting until it can take bytes.
 func (s *socket) step(call func(descriptor int) (int, error)) (n int, err error) {
 	if err := s.SetWriteDeadline(time.Now().Add(s.sendTimeout)); err != nil {

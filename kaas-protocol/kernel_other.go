@@ -10,7 +10,5 @@ import (
 // sendFile is not used here: sections are copied.
 func (s *socket) sendFile(*os.File, int64, int64) (int64, error) { return 0, errors.ErrUnsupported }
 
-func (s *socket) writeMore(p []byte) (int, error) { return s.Write(p) }
-
 // peerState knows nothing here: a client that left is noticed by the next read or write.
 func (s *socket) peerState() (reset, finished bool) { return false, false }

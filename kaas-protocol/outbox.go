@@ -89,7 +89,7 @@ func (o *outbox) splice(envelope []byte, cuts []codec.FetchCut, reply Reply) (in
 	if err := s.bytes(envelope[sent:]); err != nil {
 		return s.sent, err
 	}
-	return s.sent, s.flush(false)
+	return s.sent, s.flush()
 }
 
 // sendFailure is nil for nil.
@@ -111,7 +111,7 @@ type stage struct {
 func (s *stage) bytes(piece []byte) error {
 	for len(piece) > 0 {
 		if len(s.buffer) == cap(s.buffer) {
-			if err := s.flush(true); err != nil {
+			if err := s.flush(); err != nil {
 				return err
 			}
 		}
@@ -128,7 +128,7 @@ func (s *stage) section(records Section) error {
 	if s.connection.plaintext() && size > copiedSection {
 		file, offset, is := records.File()
 		if is && file != nil {
-			if err := s.flush(true); err != nil {
+			if err := s.flush(); err != nil {
 				return err
 			}
 			n, err := s.connection.socket.sendFile(file, offset, size)
@@ -145,7 +145,7 @@ func (s *stage) section(records Section) error {
 func (s *stage) copied(records Section, size int64) error {
 	for offset := int64(0); offset < size; {
 		if len(s.buffer) == cap(s.buffer) {
-			if err := s.flush(true); err != nil {
+			if err := s.flush(); err != nil {
 				return err
 			}
 		}
@@ -164,18 +164,13 @@ func (s *stage) copied(records Section, size int64) error {
 	return nil
 }
 
-// flush sends the buffer; more says that further bytes of the same response follow at once.
-func (s *stage) flush(more bool) error {
+// flush sends the buffer. Telling the kernel that more follows (MSG_MORE) saved a packet in front of a sendfile
+// and cost more than it saved.
+func (s *stage) flush() error {
 	if len(s.buffer) == 0 {
 		return nil
 	}
-	var n int
-	var err error
-	if more && s.connection.plaintext() {
-		n, err = s.connection.socket.writeMore(s.buffer)
-	} else {
-		n, err = s.connection.stream.Write(s.buffer)
-	}
+	n, err := s.connection.stream.Write(s.buffer)
 	s.sent += int64(n)
 	s.buffer = s.buffer[:0]
 	return sendFailure(err)

@@ -59,13 +59,19 @@ func (c *connection) readFrame(ctx context.Context, in *receiver) ([]byte, error
 	if err := c.makeRoom(ctx, size); err != nil {
 		return nil, err
 	}
-	in.expectBody(size)
-	frame, err := codec.ReadFrameBody(in.buffered, c.server.frames.get(size), size)
+	frame, err := c.readBody(in, size)
 	if err != nil {
 		c.server.budget.release(int64(size))
 		return nil, readFailure(err)
 	}
 	return frame, nil
+}
+
+func (c *connection) readBody(in *receiver, size int) ([]byte, error) {
+	if err := in.expectBody(size); err != nil {
+		return nil, err
+	}
+	return codec.ReadFrameBody(in.buffered, c.server.frames.get(size), size)
 }
 
 // readFailure tells a client that left from one that sent nonsense.

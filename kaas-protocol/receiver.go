@@ -36,13 +36,14 @@ func (r *receiver) awaitRequest() error {
 }
 
 // expectBody bounds the time of a body that has not arrived yet.
-func (r *receiver) expectBody(size int) {
+func (r *receiver) expectBody(size int) error {
 	if r.buffered.Buffered() >= size {
-		return
+		return nil
 	}
 	r.body = true
 	allowed := r.connection.server.limits.ReceiveTimeout + time.Duration(size/receiveFloor)*time.Second
 	r.arm(time.Now().Add(allowed))
+	return r.connection.stopped()
 }
 
 func (r *receiver) arm(deadline time.Time) {
