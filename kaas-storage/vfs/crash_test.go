@@ -108,6 +108,12 @@ func crashCases() []crashCase {
 			must(t, dir.Rename("a", "b"))
 			must(t, dir.Rename("b", "c"))
 		}, []string{"a=x", "b=x", "c=x"}},
+		{"a rename whose result is removed", func(t *testing.T, dir vfs.Dir) {
+			synced(t, dir, "f", "o")
+			synced(t, dir, "new", "n")
+			must(t, dir.Rename("new", "f"))
+			must(t, dir.Remove("f"))
+		}, []string{"", "f=n", "f=o new=n"}},
 		{"a removal", func(t *testing.T, dir vfs.Dir) {
 			synced(t, dir, "f", "a")
 			must(t, dir.Remove("f"))
@@ -164,8 +170,12 @@ func TestPowerCutOutcomes(t *testing.T) {
 			crash := vfs.NewCrash(0)
 			dir := openDir(t, crash, ".")
 			test.run(t, dir)
+			nothing := after(t, crash, vfs.SurviveNone)
 			if got := outcomes(t, crash); !slices.Equal(got, test.want) {
 				t.Errorf("outcomes are %q, want %q", got, test.want)
+			}
+			if got := after(t, crash, vfs.SurviveNone); got != nothing {
+				t.Errorf("other cuts have changed %q to %q", nothing, got)
 			}
 			live := strings.Join(tree(t, dir, ""), " ")
 			if got := after(t, crash, vfs.SurviveAll); got != live {
@@ -252,6 +262,11 @@ func TestAfterThePowerCut(t *testing.T) {
 	reopened := openDir(t, cut, ".")
 	file, err := reopened.OpenWrite("f")
 	must(t, err)
+	_, err = file.WriteAt([]byte("a"), 10)
+	must(t, err)
+	if kinds := fmt.Sprint(cut.Pending()); strings.Contains(kinds, "grow") {
+		t.Errorf("pending is %v", kinds)
+	}
 	_, err = file.WriteAt([]byte("b"), 5000)
 	must(t, err)
 	if got := after(t, cut, vfs.SurviveNone); got != "f="+strings.Repeat("a", 5000) {
@@ -268,5 +283,17 @@ func TestAfterThePowerCut(t *testing.T) {
 	must(t, reopened.Remove("f"))
 	if got := used(t, cut); got != 0 {
 		t.Errorf("%d bytes are used", got)
+	}
+}
+
+func TestPowerCutKeepsWhatWasWritten(t *testing.T) {
+	crash := vfs.NewCrash(0)
+	file := create(t, openDir(t, crash, "."), "f", "")
+	buffer := []byte("written")
+	_, err := file.WriteAt(buffer, 0)
+	must(t, err)
+	copy(buffer, "changed")
+	if got := after(t, crash, vfs.SurviveAll); got != "f=written" {
+		t.Errorf("left is %q", got)
 	}
 }

@@ -19,8 +19,8 @@ type slowDisk struct {
 	space   int
 }
 
-func (d *slowDisk) write(_ int, bufs [][]byte, skip, off int64) (int, error) {
-	joined := bytes.Join(bufs, nil)[skip:]
+func (d *slowDisk) write(_ int, bufs [][]byte, off int64) (int, error) {
+	joined := bytes.Join(bufs, nil)
 	n := min(1+d.random.IntN(5), len(joined), d.space-int(off))
 	if n == 0 {
 		return 0, d.err
@@ -114,4 +114,31 @@ func TestMalformedListing(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// Descriptors that cannot be synced show that a sync reaches the system.
+func TestSyncReachesTheSystem(t *testing.T) {
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	raw, err := writer.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := &osFile{handle: &descriptor{file: writer, raw: raw}}
+	defer file.Close()
+	if err := file.Sync(); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("file: %v", err)
+	}
+	unsyncable, err := openRoot(t, t.TempDir()).openAt("open", ".", unix.O_PATH, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := &osDir{unsyncable}
+	defer dir.Close()
+	if err := dir.Sync(); !errors.Is(err, unix.EBADF) {
+		t.Errorf("directory: %v", err)
+	}
 }

@@ -27,7 +27,7 @@ func (f *osFile) WriteAt(p []byte, off int64) (int, error) { return f.handle.fil
 func (f *osFile) WriteVec(bufs [][]byte, off int64) (int64, error) {
 	var written int64
 	err := f.handle.use("write", "", func(fd int) error {
-		n, err := writeVec(writeSome, fd, bufs, off, written)
+		n, err := writeVec(unix.Pwritev, fd, bufs, off, written)
 		written = n
 		return err
 	})
@@ -46,7 +46,12 @@ func writeVec(write vectorWrite, fd int, bufs [][]byte, off, done int64) (int64,
 		if len(rest) == 0 {
 			return done, nil
 		}
-		n, err := write(fd, rest, skip, off+done)
+		next := rest[:min(len(rest), vectorLimit)]
+		if skip > 0 {
+			// A buffer that is partly written is finished alone.
+			next = [][]byte{rest[0][skip:]}
+		}
+		n, err := write(fd, next, off+done)
 		if err != nil {
 			return done, err
 		}
@@ -58,18 +63,8 @@ func writeVec(write vectorWrite, fd int, bufs [][]byte, off, done int64) (int64,
 	}
 }
 
-// vectorWrite writes some of bufs without their first skip bytes, which all lie in
-// the first buffer.
-type vectorWrite func(fd int, bufs [][]byte, skip, off int64) (int, error)
-
-// writeSome makes one system call. A buffer that is partly written is finished
-// alone, so that the caller's slices need no copy.
-func writeSome(fd int, bufs [][]byte, skip, off int64) (int, error) {
-	if skip > 0 || len(bufs) == 1 {
-		return unix.Pwrite(fd, bufs[0][skip:], off)
-	}
-	return unix.Pwritev(fd, bufs[:min(len(bufs), vectorLimit)], off)
-}
+// vectorWrite is pwritev.
+type vectorWrite func(fd int, bufs [][]byte, off int64) (int, error)
 
 func (f *osFile) Sync() error { return f.handle.use("sync", "", unix.Fdatasync) }
 

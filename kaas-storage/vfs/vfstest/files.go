@@ -32,6 +32,12 @@ func fileTests() []test {
 			s.ok(err)
 			s.size(file, 3<<20+1)
 			s.content(s.root, "f", "x"+string(make([]byte, 3<<20-1))+"y")
+			used := bytes.Repeat([]byte("u"), 1<<20)
+			_, err = file.ReadAt(used, 1<<20)
+			s.ok(err)
+			if !bytes.Equal(used, make([]byte, 1<<20)) {
+				s.Fatal("a used buffer keeps bytes where the gap is")
+			}
 		}},
 		{"odd sizes over many chunks", oddSizes},
 		{"negative offsets", func(s *scene) {
