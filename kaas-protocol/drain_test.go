@@ -76,8 +76,10 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 
 func TestServeEndsWithItsContext(t *testing.T) {
 	fetches := newParked()
-	server, err := protocol.New(protocol.Config{APIs: []protocol.API{fetches.api()},
-		Listeners: []protocol.Listener{{Name: "PLAINTEXT", Address: "127.0.0.1:0"}}})
+	server, err := protocol.New(protocol.Config{
+		APIs:      []protocol.API{fetches.api()},
+		Listeners: []protocol.Listener{{Name: "PLAINTEXT", Address: "127.0.0.1:0"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,12 +42,19 @@ func TestNewNamesEveryProblem(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing.crt")
 	_, err := protocol.New(protocol.Config{
 		Listeners: []protocol.Listener{
-			{Name: "A", Address: "127.0.0.1:0"}, {Name: "A", Address: "127.0.0.1:0"}, {Address: ":1"}, {Name: "B", Address: "9092"},
+			{Name: "A", Address: "127.0.0.1:0"},
+			{Name: "A", Address: "127.0.0.1:0"},
+			{Address: ":1"},
+			{Name: "B", Address: "9092"},
 			{Name: "C", Address: ":0", TLS: &protocol.TLSConfig{CertFile: missing, KeyFile: missing}},
 			{Name: "D", Address: ":0", TLS: &protocol.TLSConfig{CertFile: missing, KeyFile: missing, ClientAuth: protocol.ClientAuthRequired}},
 		},
 		APIs: []protocol.API{
-			{Key: 3, Start: start}, {Key: 3, Start: start}, {Key: 4, Start: start}, {Key: 18, Start: start}, {Key: 1},
+			{Key: 3, Start: start},
+			{Key: 3, Start: start},
+			{Key: 4, Start: start},
+			{Key: 18, Start: start},
+			{Key: 1},
 			{Key: 2, BeforeAuth: true, Start: start},
 		},
 		Limits: protocol.Limits{MaxConnectionsPerIPOverrides: map[string]int{"localhost": 3}},

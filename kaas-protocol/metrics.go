@@ -103,8 +103,10 @@ type apiMeter struct {
 func (m *meters) forAPI(spec codec.ApiSpec) *apiMeter {
 	name := attribute.String("api", spec.Name)
 	set := attribute.NewSet(name)
-	a := &apiMeter{meters: m, lowest: spec.MinVersion, name: name,
-		add: metric.WithAttributeSet(set), record: metric.WithAttributeSet(set)}
+	a := &apiMeter{
+		meters: m, lowest: spec.MinVersion, name: name,
+		add: metric.WithAttributeSet(set), record: metric.WithAttributeSet(set),
+	}
 	for version := spec.MinVersion; version <= spec.MaxVersion; version++ {
 		a.versions = append(a.versions, metric.WithAttributeSet(attribute.NewSet(name, attribute.Int("version", int(version)))))
 	}

@@ -10,11 +10,13 @@ import (
 func TestResponsesLeaveInRequestOrder(t *testing.T) {
 	fetches, produced := newParked(), make(chan int32, 10)
 	metadataStarted := make(chan struct{}, 1)
-	server := serve(t, protocol.Config{APIs: []protocol.API{fetches.api(), produce(produced),
+	server := serve(t, protocol.Config{APIs: []protocol.API{
+		fetches.api(), produce(produced),
 		replying(func(r *protocol.Request) (protocol.Reply, error) {
 			metadataStarted <- struct{}{}
 			return protocol.Reply{Message: metadataAnswer(r)}, nil
-		})}})
+		}),
+	}})
 	client := dial(t, server)
 
 	fetch := client.send(fetchRequest())
@@ -103,8 +105,10 @@ func TestInFlightBytesOfAllConnections(t *testing.T) {
 	produced := make(chan int32, 10)
 	fetches := newParked()
 	const limit = 300_000
-	server := serve(t, protocol.Config{APIs: []protocol.API{fetches.api(), produce(produced), metadata()},
-		Limits: protocol.Limits{TotalInFlightBytes: limit, MaxRequestBytes: limit}})
+	server := serve(t, protocol.Config{
+		APIs:   []protocol.API{fetches.api(), produce(produced), metadata()},
+		Limits: protocol.Limits{TotalInFlightBytes: limit, MaxRequestBytes: limit},
+	})
 	holder, other, small := dial(t, server), dial(t, server), dial(t, server)
 
 	holder.send(fetchRequest())
@@ -122,4 +126,31 @@ func TestInFlightBytesOfAllConnections(t *testing.T) {
 	fetches.let <- protocol.Reply{}
 	within(t, "second large request", produced)
 	other.receive()
+}
+
+func TestDrainEndsAWaitForRoom(t *testing.T) {
+	const limit = 300_000
+	fetches, produced := newParked(), make(chan int32, 10)
+	server := serve(t, protocol.Config{
+		APIs:   []protocol.API{fetches.api(), produce(produced)},
+		Limits: protocol.Limits{TotalInFlightBytes: limit, MaxRequestBytes: limit},
+	})
+	holder, waiting := dial(t, server), dial(t, server)
+	holder.send(fetchRequest())
+	within(t, "fetch", fetches.started)
+	holder.send(produceRequest(-1, 250_000))
+	within(t, "first large request", produced)
+	waiting.write(frame(produceRequest(-1, 250_000), 1)[:1000])
+	time.Sleep(20 * time.Millisecond)
+	down := make(chan error, 1)
+	go func() { down <- server.Shutdown(t.Context()) }()
+	waiting.closed()
+	fetches.let <- protocol.Reply{}
+	holder.receive()
+	holder.receive()
+	holder.conn.Close()
+	waiting.conn.Close()
+	if err := within(t, "shutdown", down); err != nil {
+		t.Error(err)
+	}
 }

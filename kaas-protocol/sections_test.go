@@ -114,6 +114,19 @@ func TestFewerSectionsThanPartitions(t *testing.T) {
 	}
 }
 
+func TestEnvelopeLargerThanTheStagingArea(t *testing.T) {
+	fetches := newParked()
+	client := dial(t, serve(t, protocol.Config{APIs: []protocol.API{fetches.api()}}))
+	sections := make([]protocol.Section, 10_000)
+	want := random(100_000)
+	sections[9_000] = fileSection(t, want)
+	fetches.let <- fetchAnswer(sections...)
+	got := call[*kmsg.FetchResponse](client, fetchRequest()).Topics[0].Partitions
+	if len(got) != len(sections) || !bytes.Equal(got[9_000].RecordBatches, want) || len(got[9_001].RecordBatches) != 0 {
+		t.Errorf("%d partitions, %d bytes in the one with records", len(got), len(got[9_000].RecordBatches))
+	}
+}
+
 func TestSectionsAreReleasedWhen(t *testing.T) {
 	huge := func(t *testing.T) *section { return fileSection(t, random(20_000_000)) }
 	short := func(t *testing.T) *section {

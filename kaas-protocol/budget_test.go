@@ -1,0 +1,81 @@
+package protocol
+
+import "testing"
+
+func TestBudgetServesWaitersInOrder(t *testing.T) {
+	b := &budget{limit: 100}
+	if b.reserve(60) != nil {
+		t.Fatal("a first reservation waits")
+	}
+	large, small := b.reserve(80), b.reserve(10)
+	if large == nil || small == nil {
+		t.Fatal("a small reservation overtook a large one, or 140 bytes fit in 100")
+	}
+	b.take(5) // past the queue
+	b.release(60)
+	if !granted(large) || !granted(small) {
+		t.Fatalf("granted %v and %v with 95 of 100 bytes to be in use, want both", granted(large), granted(small))
+	}
+	b.release(80)
+	b.release(10)
+	b.release(5)
+	if b.used != 0 {
+		t.Errorf("%d bytes in use at the end, want 0", b.used)
+	}
+}
+
+func TestBudgetWaiterThatGivesUp(t *testing.T) {
+	b := &budget{limit: 100}
+	b.reserve(60)
+	first, second := b.reserve(70), b.reserve(30)
+	b.cancel(first)
+	if !granted(second) {
+		t.Fatal("a waiter that fits is not granted when the one in front of it gives up")
+	}
+	b.cancel(second) // granted meanwhile
+	if b.used != 60 {
+		t.Errorf("%d bytes in use, want 60", b.used)
+	}
+}
+
+func TestBudgetLetsOneRequestAboveTheLimitAlone(t *testing.T) {
+	b := &budget{limit: 100}
+	if b.reserve(1000) != nil {
+		t.Fatal("a request above the whole limit waits although nothing is in flight")
+	}
+	if waiter := b.reserve(1); granted(waiter) {
+		t.Fatal("another fits beside it")
+	}
+}
+
+func granted(r *reservation) bool {
+	if r == nil {
+		return true
+	}
+	select {
+	case <-r.granted:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestFramePoolKeepsFramesBySize(t *testing.T) {
+	pool := &framePool{}
+	for _, size := range []int{0, pooledFrom - 1, pooledTo + 1} {
+		pool.put(make([]byte, size))
+		if pool.get(size) != nil {
+			t.Errorf("a frame of %d bytes was kept", size)
+		}
+	}
+	for _, size := range []int{pooledFrom, 100_000, 1<<20 - 200, pooledTo} {
+		pool.put(make([]byte, size))
+		if frame := pool.get(size); frame != nil && cap(frame) < size {
+			t.Errorf("asked for %d bytes, got room for %d", size, cap(frame))
+		}
+	}
+	pool.put(make([]byte, 70_000))
+	if frame := pool.get(120_000); frame != nil {
+		t.Errorf("asked for 120,000 bytes, got room for %d", cap(frame))
+	}
+}
