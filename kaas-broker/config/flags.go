@@ -39,7 +39,7 @@ func parseArguments(args []string) (arguments, error) {
 	flags := newFlagSet()
 	args = out.dropUnknown(flags, args)
 	if err := flags.Parse(args); err != nil {
-		out.reject("", "%s", err)
+		out.rejectf("", "%s", err)
 		return out, nil
 	}
 	if on, _ := flags.GetBool("help"); on {
@@ -49,7 +49,7 @@ func parseArguments(args []string) (arguments, error) {
 		return out, ErrVersion
 	}
 	for _, extra := range flags.Args() {
-		out.reject(extra, "unexpected argument %q", extra)
+		out.rejectf(extra, "unexpected argument %q", extra)
 	}
 	out.file, _ = flags.GetString("config")
 	overrides, _ := flags.GetStringArray("override")
@@ -92,7 +92,7 @@ func (a *arguments) dropUnknown(flags *pflag.FlagSet, args []string) []string {
 			}
 			continue
 		}
-		a.reject("--"+name, "unknown flag%s", suggestFlag(flags, name))
+		a.rejectf("--"+name, "unknown flag%s", suggestFlag(flags, name))
 		if !hasValue && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
 			i++
 		}
@@ -118,7 +118,7 @@ func (a *arguments) addOverrides(overrides []string) {
 	for _, override := range overrides {
 		key, value, ok := strings.Cut(override, "=")
 		if key = strings.TrimSpace(key); !ok || key == "" {
-			a.reject("--override", "want KEY=VALUE, got %q", override)
+			a.rejectf("--override", "want KEY=VALUE, got %q", override)
 			continue
 		}
 		a.settings = append(a.settings, setting{key, value, Origin{Layer: LayerFlag, Name: "--override"}})
@@ -141,7 +141,7 @@ func (a *arguments) addFlags(flags *pflag.FlagSet) {
 	}
 }
 
-func (a *arguments) reject(name, format string, args ...any) {
+func (a *arguments) rejectf(name, format string, args ...any) {
 	origin := Origin{Layer: LayerFlag, Name: name}
 	a.problems = append(a.problems, Problem{origin, fmt.Errorf("%w: "+format, append([]any{ErrArgument}, args...)...)})
 }

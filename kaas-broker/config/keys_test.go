@@ -113,19 +113,23 @@ func TestDescribeSources(t *testing.T) {
 	}{
 		{"log.retention.ms", "<null>", configdef.SourceDefault, nil},
 		{"log.retention.minutes", "6001", configdef.SourceStaticBroker, []string{
-			"STATIC_BROKER_CONFIG:log.retention.minutes=6001", "STATIC_BROKER_CONFIG:log.retention.hours=100", "DEFAULT_CONFIG:log.retention.hours=168"}},
+			"STATIC_BROKER_CONFIG:log.retention.minutes=6001", "STATIC_BROKER_CONFIG:log.retention.hours=100", "DEFAULT_CONFIG:log.retention.hours=168",
+		}},
 		{"log.retention.hours", "100", configdef.SourceStaticBroker, []string{
-			"STATIC_BROKER_CONFIG:log.retention.hours=100", "DEFAULT_CONFIG:log.retention.hours=168"}},
+			"STATIC_BROKER_CONFIG:log.retention.hours=100", "DEFAULT_CONFIG:log.retention.hours=168",
+		}},
 		{"log.roll.ms", "<null>", configdef.SourceDefault, nil},
 		{"log.flush.interval.ms", "5000", configdef.SourceStaticBroker, []string{
 			"STATIC_BROKER_CONFIG:log.flush.interval.ms=5000", "STATIC_BROKER_CONFIG:log.flush.scheduler.interval.ms=7000",
-			"DEFAULT_CONFIG:log.flush.scheduler.interval.ms=9223372036854775807"}},
+			"DEFAULT_CONFIG:log.flush.scheduler.interval.ms=9223372036854775807",
+		}},
 		{"log.flush.interval.messages", "1", configdef.SourceDefault, []string{"DEFAULT_CONFIG:log.flush.interval.messages=1"}},
 		{"log.dirs", "/d", configdef.SourceStaticBroker, []string{"STATIC_BROKER_CONFIG:log.dirs=/d"}},
 		{"broker.id", "4", configdef.SourceStaticBroker, []string{"STATIC_BROKER_CONFIG:broker.id=4", "DEFAULT_CONFIG:broker.id=0"}},
 		{"ssl.key.password", "<null>", configdef.SourceStaticBroker, []string{"STATIC_BROKER_CONFIG:ssl.key.password=<null>"}},
 		{"log.cleaner.io.max.bytes.per.second", "1.7976931348623157E308", configdef.SourceDefault, []string{
-			"DEFAULT_CONFIG:log.cleaner.io.max.bytes.per.second=1.7976931348623157E308"}},
+			"DEFAULT_CONFIG:log.cleaner.io.max.bytes.per.second=1.7976931348623157E308",
+		}},
 	}
 	for _, want := range cases {
 		t.Run(want.name, func(t *testing.T) {

@@ -25,7 +25,7 @@ type jsonListener struct {
 func (b *builder) parseJSONListeners(text string) []Listener {
 	var elements []jsonListener
 	if err := json.Unmarshal([]byte(text), &elements); err != nil {
-		b.rejectListener("read the JSON array: %v", err)
+		b.rejectListenerf("read the JSON array: %v", err)
 		return nil
 	}
 	var listeners []Listener
@@ -34,7 +34,7 @@ func (b *builder) parseJSONListeners(text string) []Listener {
 			continue
 		}
 		if element.Name == "" || element.Port == nil || *element.Port < 0 || *element.Port > 65535 {
-			b.rejectListener("element %d needs a name and a port in 0 to 65535", i)
+			b.rejectListenerf("element %d needs a name and a port in 0 to 65535", i)
 			continue
 		}
 		if kind := element.Authentication.Type; kind != "" && kind != "none" {

@@ -18,7 +18,7 @@ func (b *builder) listeners() []Listener {
 		listeners = b.parseListeners(text)
 	}
 	if len(listeners) == 0 && len(b.problems) == 0 {
-		b.rejectListener("none is left to accept clients on")
+		b.rejectListenerf("none is left to accept clients on")
 	}
 	b.checkUnique(listeners)
 	b.advertise(listeners)
@@ -45,7 +45,7 @@ func (b *builder) parseListeners(text string) []Listener {
 		}
 		protocol, ok := protocols[end.name]
 		if !ok {
-			b.rejectListener("%s has no protocol in listener.security.protocol.map", end)
+			b.rejectListenerf("%s has no protocol in listener.security.protocol.map", end)
 			continue
 		}
 		if protocol == ProtocolSASLPlaintext || protocol == ProtocolSASLSSL {
@@ -81,7 +81,7 @@ func (b *builder) protocols() map[string]Protocol {
 		name, protocol, ok := strings.Cut(strings.TrimSpace(entry), ":")
 		upper := Protocol(strings.ToUpper(strings.TrimSpace(protocol)))
 		if !ok || !slices.Contains(known, upper) {
-			b.rejectValue(key, entry, "Entries must be NAME:PROTOCOL with one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL")
+			b.rejectValuef(key, entry, "Entries must be NAME:PROTOCOL with one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL")
 			continue
 		}
 		protocols[strings.ToUpper(strings.TrimSpace(name))] = upper
@@ -95,10 +95,10 @@ func (b *builder) checkUnique(listeners []Listener) {
 		for _, other := range listeners[:i] {
 			switch {
 			case strings.EqualFold(one.Name, other.Name):
-				b.rejectListener("two are named %s", one.Name)
+				b.rejectListenerf("two are named %s", one.Name)
 			case one.Port == 0 || one.Port != other.Port:
 			case one.Host == other.Host || wildcard(one.Host) || wildcard(other.Host):
-				b.rejectListener("%s and %s both bind port %d", other.Name, one.Name, one.Port)
+				b.rejectListenerf("%s and %s both bind port %d", other.Name, one.Name, one.Port)
 			}
 		}
 	}
@@ -173,6 +173,6 @@ func validHost(text string) bool {
 	return net.ParseIP(text) != nil || !strings.ContainsAny(text, " :/[]")
 }
 
-func (b *builder) rejectListener(format string, args ...any) {
+func (b *builder) rejectListenerf(format string, args ...any) {
 	b.reject(b.origin("listeners"), fmt.Errorf("%w: "+format, append([]any{ErrListener}, args...)...))
 }

@@ -25,13 +25,17 @@ func TestListeners(t *testing.T) {
 	}{
 		{"one", "listeners=PLAINTEXT://10.0.0.1:1", "PLAINTEXT=10.0.0.1:1 PLAINTEXT as 10.0.0.1:1"},
 		{"two", "listeners=PLAINTEXT://a:1, SSL://b:2\n" + tlsFiles, "PLAINTEXT=a:1 PLAINTEXT as a:1; SSL=b:2 SSL as b:2"},
-		{"names by the map", "listeners=inside://a:1,outside://a:2\nlistener.security.protocol.map=INSIDE:PLAINTEXT,OUTSIDE:ssl\n" + tlsFiles,
-			"INSIDE=a:1 PLAINTEXT as a:1; OUTSIDE=a:2 SSL as a:2"},
+		{
+			"names by the map", "listeners=inside://a:1,outside://a:2\nlistener.security.protocol.map=INSIDE:PLAINTEXT,OUTSIDE:ssl\n" + tlsFiles,
+			"INSIDE=a:1 PLAINTEXT as a:1; OUTSIDE=a:2 SSL as a:2",
+		},
 		{"all addresses", "listeners=PLAINTEXT://:1", "PLAINTEXT=:1 PLAINTEXT as machine:1"},
 		{"advertised", "listeners=PLAINTEXT://0.0.0.0:1\nadvertised.listeners=plaintext://broker.example.com:443", "PLAINTEXT=0.0.0.0:1 PLAINTEXT as broker.example.com:443"},
 		{"IPv6", "listeners=PLAINTEXT://[::1]:1\nadvertised.listeners=PLAINTEXT://[fe80::1%eth0]:2", "PLAINTEXT=[::1]:1 PLAINTEXT as fe80::1%eth0:2"},
-		{"one of two advertised", "listeners=A://h:1,B://h:2\nadvertised.listeners=B://x:3\nlistener.security.protocol.map=A:PLAINTEXT,B:PLAINTEXT",
-			"A=h:1 PLAINTEXT as h:1; B=h:2 PLAINTEXT as x:3"},
+		{
+			"one of two advertised", "listeners=A://h:1,B://h:2\nadvertised.listeners=B://x:3\nlistener.security.protocol.map=A:PLAINTEXT,B:PLAINTEXT",
+			"A=h:1 PLAINTEXT as h:1; B=h:2 PLAINTEXT as x:3",
+		},
 		{"one port on two addresses", "listeners=A://h:1,B://i:1\nlistener.security.protocol.map=A:PLAINTEXT,B:PLAINTEXT", "A=h:1 PLAINTEXT as h:1; B=i:1 PLAINTEXT as i:1"},
 		{"free ports", "listeners=A://h:0,B://h:0\nlistener.security.protocol.map=A:PLAINTEXT,B:PLAINTEXT", "A=h:0 PLAINTEXT as h:0; B=h:0 PLAINTEXT as h:0"},
 		{"array", `listeners=[{"name":"plain","port":9092,"type":"internal","tls":false,"authentication":{"type":"none"}},` +
@@ -66,8 +70,10 @@ func TestBadListeners(t *testing.T) {
 		name, file string
 		want       []string
 	}{
-		{"forms", "listeners=PLAINTEXT:9092,://a:1,PLAINTEXT://a:b,PLAINTEXT://::1:2",
-			[]string{`got "PLAINTEXT:9092"`, `got "://a:1"`, `got "PLAINTEXT://a:b"`, `got "PLAINTEXT://::1:2"`}},
+		{
+			"forms", "listeners=PLAINTEXT:9092,://a:1,PLAINTEXT://a:b,PLAINTEXT://::1:2",
+			[]string{`got "PLAINTEXT:9092"`, `got "://a:1"`, `got "PLAINTEXT://a:b"`, `got "PLAINTEXT://::1:2"`},
+		},
 		{"port", "listeners=PLAINTEXT://a:65536", []string{"port 65536"}},
 		{"empty", "listeners=", []string{`got ""`}},
 		{"one name twice", "listeners=PLAINTEXT://a:1,plaintext://a:2", []string{"two are named PLAINTEXT"}},
@@ -111,10 +117,14 @@ func TestTLSFiles(t *testing.T) {
 		want       config.TLS
 	}{
 		{"own keys", tlsFiles, config.TLS{CertFile: "c.pem", KeyFile: "k.pem", ClientAuth: config.ClientAuthNone}},
-		{"Kafka's keys", "ssl.keystore.type=pem\nssl.keystore.location=s.pem\nssl.truststore.type=PEM\nssl.truststore.location=t.pem\nssl.client.auth=required",
-			config.TLS{CertFile: "s.pem", KeyFile: "s.pem", ClientCAFile: "t.pem", ClientAuth: config.ClientAuthRequired}},
-		{"of one listener", tlsFiles + "listener.name.SSL.kaas.ssl.certificate.file=own.pem\nlistener.name.ssl.ssl.client.auth=requested\nkaas.ssl.client.ca.file=ca.pem",
-			config.TLS{CertFile: "own.pem", KeyFile: "k.pem", ClientCAFile: "ca.pem", ClientAuth: config.ClientAuthRequested}},
+		{
+			"Kafka's keys", "ssl.keystore.type=pem\nssl.keystore.location=s.pem\nssl.truststore.type=PEM\nssl.truststore.location=t.pem\nssl.client.auth=required",
+			config.TLS{CertFile: "s.pem", KeyFile: "s.pem", ClientCAFile: "t.pem", ClientAuth: config.ClientAuthRequired},
+		},
+		{
+			"of one listener", tlsFiles + "listener.name.SSL.kaas.ssl.certificate.file=own.pem\nlistener.name.ssl.ssl.client.auth=requested\nkaas.ssl.client.ca.file=ca.pem",
+			config.TLS{CertFile: "own.pem", KeyFile: "k.pem", ClientCAFile: "ca.pem", ClientAuth: config.ClientAuthRequested},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

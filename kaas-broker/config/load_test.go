@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -98,28 +99,59 @@ func TestEachSourceAndPrecedence(t *testing.T) {
 		{"cluster directory by flag", []string{"--data-dir=/d", "--cluster-dir=/c"}, []string{"KAAS_CLUSTER_DIR=/x"}, "", directory, "single /d /c"},
 		{"cluster directory by variable", []string{"--data-dir=/d"}, []string{"KAAS_CLUSTER_DIR=/x/"}, "", directory, "single /d /x"},
 
-		{"hours in a flag over milliseconds in the file", []string{"--override=log.retention.hours=1"}, nil, "log.retention.ms=5",
-			func(c *config.Config) string { return fmt.Sprint(c.Values.Set("log.retention.ms")) }, "false"},
-		{"flush interval", nil, []string{"KAAS_FLUSH_INTERVAL_MESSAGES=7"}, "log.flush.interval.messages=9",
-			func(c *config.Config) string { v, _ := c.Values.Lookup("log.flush.interval.messages"); return v.Text() }, "7"},
-		{"log flags", []string{"--log-level=debug"}, []string{"KAAS_LOG_LEVEL=warn", "KAAS_LOG_FORMAT=json"}, "",
-			func(c *config.Config) string { return c.Log.Level + " " + c.Log.Format }, "debug json"},
-		{"health by variable", nil, []string{"KAAS_HEALTH_ADDR=:8081"}, "",
-			func(c *config.Config) string { return fmt.Sprint(c.Health) }, "{:8081 false}"},
-		{"health port alone", []string{"--health-addr", "8082"}, nil, "",
-			func(c *config.Config) string { return fmt.Sprint(c.Health) }, "{127.0.0.1:8082 false}"},
-		{"no health", []string{"--health-addr", "off"}, nil, "",
-			func(c *config.Config) string { return fmt.Sprint(c.Health) }, "{ false}"},
-		{"health of a single broker stays", []string{"--data-dir=/d"}, nil, "",
-			func(c *config.Config) string { return fmt.Sprint(c.Health) }, "{127.0.0.1:8080 false}"},
-		{"broker id", nil, nil, "broker.id=7", func(c *config.Config) string { return fmt.Sprint(c.BrokerID) }, "7"},
-		{"node id", nil, nil, "node.id=8", func(c *config.Config) string { return fmt.Sprint(c.BrokerID) }, "8"},
-		{"both alike", nil, nil, "node.id=8\nbroker.id=8", func(c *config.Config) string { return fmt.Sprint(c.BrokerID) }, "8"},
-		{"chosen for me", nil, nil, "broker.id=-1", func(c *config.Config) string { return fmt.Sprint(c.BrokerID) }, "0"},
-		{"node id in a flag over broker id", []string{"--override=node.id=3"}, nil, "broker.id=8", func(c *config.Config) string { return fmt.Sprint(c.BrokerID) }, "3"},
+		{
+			"hours in a flag over milliseconds in the file",
+			[]string{"--override=log.retention.hours=1"},
+			nil, "log.retention.ms=5",
+			func(c *config.Config) string { return strconv.FormatBool(c.Values.Set("log.retention.ms")) }, "false",
+		},
+		{
+			"flush interval", nil,
+			[]string{"KAAS_FLUSH_INTERVAL_MESSAGES=7"},
+			"log.flush.interval.messages=9",
+			func(c *config.Config) string { v, _ := c.Values.Lookup("log.flush.interval.messages"); return v.Text() }, "7",
+		},
+		{
+			"log flags",
+			[]string{"--log-level=debug"},
+			[]string{"KAAS_LOG_LEVEL=warn", "KAAS_LOG_FORMAT=json"},
+			"",
+			func(c *config.Config) string { return c.Log.Level + " " + c.Log.Format }, "debug json",
+		},
+		{
+			"health by variable", nil,
+			[]string{"KAAS_HEALTH_ADDR=:8081"},
+			"",
+			func(c *config.Config) string { return fmt.Sprint(c.Health) }, "{:8081 false}",
+		},
+		{
+			"health port alone",
+			[]string{"--health-addr", "8082"},
+			nil, "",
+			func(c *config.Config) string { return fmt.Sprint(c.Health) }, "{127.0.0.1:8082 false}",
+		},
+		{
+			"no health",
+			[]string{"--health-addr", "off"},
+			nil, "",
+			func(c *config.Config) string { return fmt.Sprint(c.Health) }, "{ false}",
+		},
+		{
+			"health of a single broker stays",
+			[]string{"--data-dir=/d"},
+			nil, "",
+			func(c *config.Config) string { return fmt.Sprint(c.Health) }, "{127.0.0.1:8080 false}",
+		},
+		{"broker id", nil, nil, "broker.id=7", func(c *config.Config) string { return strconv.Itoa(int(c.BrokerID)) }, "7"},
+		{"node id", nil, nil, "node.id=8", func(c *config.Config) string { return strconv.Itoa(int(c.BrokerID)) }, "8"},
+		{"both alike", nil, nil, "node.id=8\nbroker.id=8", func(c *config.Config) string { return strconv.Itoa(int(c.BrokerID)) }, "8"},
+		{"chosen for me", nil, nil, "broker.id=-1", func(c *config.Config) string { return strconv.Itoa(int(c.BrokerID)) }, "0"},
+		{"node id in a flag over broker id", []string{"--override=node.id=3"}, nil, "broker.id=8", func(c *config.Config) string { return strconv.Itoa(int(c.BrokerID)) }, "3"},
 		{"file named by a variable", nil, []string{"KAAS_CONFIG=server.properties"}, "", rack, ""},
-		{"limits per address", nil, nil, "max.connections.per.ip.overrides=host:1,[::1]:2",
-			func(c *config.Config) string { return fmt.Sprint(c.Network.MaxConnectionsPerIPByHost) }, "map[::1:2 host:1]"},
+		{
+			"limits per address", nil, nil, "max.connections.per.ip.overrides=host:1,[::1]:2",
+			func(c *config.Config) string { return fmt.Sprint(c.Network.MaxConnectionsPerIPByHost) }, "map[::1:2 host:1]",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -163,9 +195,16 @@ func TestProblems(t *testing.T) {
 		{"cluster", nil, []string{"MY_POD_NAME=kaas-0"}, "", []string{"variable MY_POD_NAME: not served"}},
 		{"limits per address", nil, nil, "max.connections.per.ip.overrides=host", []string{"Entries must be HOST:COUNT"}},
 		{"retention of nothing", nil, nil, "log.retention.ms=0", []string{"log.retention.ms: Value must be -1 (no limit) or at least 1"}},
-		{"everything at once", []string{"--override", "num.partitions=0", "--nope"}, []string{"KAAS_BROKER_ID=-7"}, "no.such=1\nfetch.max.bytes=1\n",
-			[]string{"5 problem(s)", "server.properties:1: Unknown", "server.properties:2: Invalid value 1 for configuration fetch.max.bytes",
-				"variable KAAS_BROKER_ID: Invalid value -7", "flag --nope", "flag --override: Invalid value 0 for configuration num.partitions"}},
+		{
+			"everything at once",
+			[]string{"--override", "num.partitions=0", "--nope"},
+			[]string{"KAAS_BROKER_ID=-7"},
+			"no.such=1\nfetch.max.bytes=1\n",
+			[]string{
+				"5 problem(s)", "server.properties:1: Unknown", "server.properties:2: Invalid value 1 for configuration fetch.max.bytes",
+				"variable KAAS_BROKER_ID: Invalid value -7", "flag --nope", "flag --override: Invalid value 0 for configuration num.partitions",
+			},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -213,13 +252,17 @@ func TestWarnings(t *testing.T) {
 		want []string
 	}{
 		{"ignored key", nil, "num.network.threads=3", []string{"server.properties:1: num.network.threads has no effect in kaas"}},
-		{"ZooKeeper and controllers", nil, "zookeeper.connect=a:1\nzookeeper.sync.time.ms=2\nprocess.roles=broker,controller\ncontroller.quorum.voters=1@a:1\ncontroller.quorum.bootstrap.servers=a:1",
-			[]string{"zookeeper.connect", "zookeeper.sync.time.ms", "process.roles", "controller.quorum.voters", "controller.quorum.bootstrap.servers"}},
+		{
+			"ZooKeeper and controllers", nil, "zookeeper.connect=a:1\nzookeeper.sync.time.ms=2\nprocess.roles=broker,controller\ncontroller.quorum.voters=1@a:1\ncontroller.quorum.bootstrap.servers=a:1",
+			[]string{"zookeeper.connect", "zookeeper.sync.time.ms", "process.roles", "controller.quorum.voters", "controller.quorum.bootstrap.servers"},
+		},
 		{"repeated key", nil, "broker.rack=a\n\nbroker.rack=b", []string{"server.properties:3: broker.rack replaces the value of line 1"}},
-		{"misspelt variable", []string{"KAAS_DATADIR=/d"}, "", []string{"variable KAAS_DATADIR: KAAS_DATADIR is no variable of kaas and is ignored (did you mean KAAS_DATA_DIR?)"}},
+		{"misspelled variable", []string{"KAAS_DATADIR=/d"}, "", []string{"variable KAAS_DATADIR: KAAS_DATADIR is no variable of kaas and is ignored (did you mean KAAS_DATA_DIR?)"}},
 		{"variables of later parts", []string{"KAAS_NAMESPACE=a", "KAAS_METRIC_EXPORT_INTERVAL=30s"}, "", []string{"KAAS_METRIC_EXPORT_INTERVAL", "KAAS_NAMESPACE"}},
-		{"what Kubernetes adds is not mentioned", []string{"KAAS_SERVICE_HOST=1.2.3.4", "KAAS_SERVICE_PORT=9092", "KAAS_PORT=tcp://1.2.3.4:9092",
-			"KAAS_PORT_9092_TCP_ADDR=1.2.3.4", "KAAS_BOOTSTRAP_SERVICE_PORT_PLAIN=9092", "HOME=/root", "KAAS_AUTH_DISABLED=true"}, "", nil},
+		{"what Kubernetes adds is not mentioned", []string{
+			"KAAS_SERVICE_HOST=1.2.3.4", "KAAS_SERVICE_PORT=9092", "KAAS_PORT=tcp://1.2.3.4:9092",
+			"KAAS_PORT_9092_TCP_ADDR=1.2.3.4", "KAAS_BOOTSTRAP_SERVICE_PORT_PLAIN=9092", "HOME=/root", "KAAS_AUTH_DISABLED=true",
+		}, "", nil},
 		{"wildcard without an advertised address", nil, "listeners=PLAINTEXT://:9092", []string{"clients are told to connect to machine"}},
 	}
 	for _, c := range cases {
@@ -247,8 +290,10 @@ func TestHelpAndVersion(t *testing.T) {
 		t.Error(err)
 	}
 	usage := config.Usage()
-	for _, flag := range []string{"--data-dir DIR", "--cluster-dir", "--listeners", "--advertised-listeners", "--config FILE",
-		"--override KEY=VALUE", "--health-addr", "--log-level", "--log-format", "--version", "kaas --data-dir /var/lib/kaas"} {
+	for _, flag := range []string{
+		"--data-dir DIR", "--cluster-dir", "--listeners", "--advertised-listeners", "--config FILE",
+		"--override KEY=VALUE", "--health-addr", "--log-level", "--log-format", "--version", "kaas --data-dir /var/lib/kaas",
+	} {
 		if !strings.Contains(usage, flag) {
 			t.Errorf("usage lacks %q:\n%s", flag, usage)
 		}

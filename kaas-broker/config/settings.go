@@ -177,8 +177,8 @@ func (s *settings) reject(origin Origin, err error) {
 	s.problems = append(s.problems, Problem{origin, err})
 }
 
-// rejectValue rejects the value of a key for a reason that the key's definition does not know.
-func (s *settings) rejectValue(key, value, format string, args ...any) {
+// rejectValuef rejects the value of a key for a reason that the key's definition does not know.
+func (s *settings) rejectValuef(key, value, format string, args ...any) {
 	s.reject(s.origin(key), &configdef.ValueError{Name: key, Value: value, Reason: fmt.Sprintf(format, args...)})
 }
 

@@ -18,7 +18,7 @@ func (b *builder) tls(listener string) *TLS {
 		files.CertFile, files.KeyFile = store, store
 	}
 	if files.CertFile == "" || files.KeyFile == "" {
-		b.rejectListener("%s needs TLS files: set %s and %s, or ssl.keystore.type=PEM and ssl.keystore.location",
+		b.rejectListenerf("%s needs TLS files: set %s and %s, or ssl.keystore.type=PEM and ssl.keystore.location",
 			listener, keyCertificateFile, keyPrivateKeyFile)
 	}
 	b.refuseInline(listener)
@@ -29,7 +29,7 @@ func (b *builder) tls(listener string) *TLS {
 		files.ClientCAFile = b.store(listener, "ssl.truststore")
 	}
 	if files.ClientCAFile == "" {
-		b.rejectListener("%s asks for client certificates: set %s to the authorities that sign them", listener, keyClientCAFile)
+		b.rejectListenerf("%s asks for client certificates: set %s to the authorities that sign them", listener, keyClientCAFile)
 	}
 	return files
 }

@@ -25,16 +25,28 @@ func TestApply(t *testing.T) {
 		err     error
 	}{
 		{"nothing", nil, current, nil},
-		{"set and delete", []topicconfig.Change{change("segment.bytes", set, "100"), {Name: "retention.ms", Operation: remove}},
-			map[string]string{"segment.bytes": "100", "cleanup.policy": "compact"}, nil},
+		{
+			"set and delete",
+			[]topicconfig.Change{change("segment.bytes", set, "100"), {Name: "retention.ms", Operation: remove}},
+			map[string]string{"segment.bytes": "100", "cleanup.policy": "compact"},
+			nil,
+		},
 		{"delete what is not set", []topicconfig.Change{{Name: "segment.ms", Operation: remove}}, current, nil},
 		{"delete what does not exist", []topicconfig.Change{{Name: "no.such", Operation: remove}}, current, nil},
-		{"append", []topicconfig.Change{change("cleanup.policy", add, " delete ")},
-			map[string]string{"retention.ms": "5", "cleanup.policy": "compact,delete"}, nil},
+		{
+			"append",
+			[]topicconfig.Change{change("cleanup.policy", add, " delete ")},
+			map[string]string{"retention.ms": "5", "cleanup.policy": "compact,delete"},
+			nil,
+		},
 		{"append what is there", []topicconfig.Change{change("cleanup.policy", add, "compact")}, current, nil},
 		{"append starts from the default", []topicconfig.Change{{Name: "cleanup.policy", Operation: remove}}, map[string]string{"retention.ms": "5"}, nil},
-		{"subtract to nothing", []topicconfig.Change{change("cleanup.policy", subtract, "compact,delete")},
-			map[string]string{"retention.ms": "5", "cleanup.policy": ""}, nil},
+		{
+			"subtract to nothing",
+			[]topicconfig.Change{change("cleanup.policy", subtract, "compact,delete")},
+			map[string]string{"retention.ms": "5", "cleanup.policy": ""},
+			nil,
+		},
 		{"append to a number", []topicconfig.Change{change("retention.ms", add, "5")}, nil, topicconfig.ErrNotList},
 		{"append a wrong word", []topicconfig.Change{change("cleanup.policy", add, "shred")}, nil, configdef.ErrInvalidValue},
 		{"set what does not exist", []topicconfig.Change{change("no.such", set, "1")}, nil, configdef.ErrUnknownKey},
@@ -42,8 +54,11 @@ func TestApply(t *testing.T) {
 		{"null", []topicconfig.Change{{Name: "retention.ms", Operation: set}}, nil, topicconfig.ErrBadRequest},
 		{"twice", []topicconfig.Change{change("retention.ms", set, "1"), {Name: "retention.ms", Operation: remove}}, nil, topicconfig.ErrBadRequest},
 		{"unknown operation", []topicconfig.Change{change("retention.ms", 9, "1")}, nil, topicconfig.ErrBadRequest},
-		{"lag bounds that cross", []topicconfig.Change{change("min.compaction.lag.ms", set, "9"), change("max.compaction.lag.ms", set, "8")},
-			nil, configdef.ErrInvalidValue},
+		{
+			"lag bounds that cross",
+			[]topicconfig.Change{change("min.compaction.lag.ms", set, "9"), change("max.compaction.lag.ms", set, "8")},
+			nil, configdef.ErrInvalidValue,
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -173,7 +174,7 @@ func inMilliseconds(count, unit int64) string {
 	if count < 0 {
 		return "-1"
 	}
-	return fmt.Sprint(count * unit)
+	return strconv.FormatInt(count*unit, 10)
 }
 
 // timestampBound follows Kafka: the older common limit counts where the newer one is at its default.

@@ -56,34 +56,81 @@ func TestTopicOverBrokerOverDefault(t *testing.T) {
 		topic  map[string]string
 		holds  func(topicconfig.Effective) bool
 	}{
-		{"hours of the broker", []string{"log.retention.hours=2"}, nil,
-			func(e topicconfig.Effective) bool { return e.RetentionAge == 2*time.Hour }},
-		{"minutes over hours", []string{"log.retention.hours=2", "log.retention.minutes=3"}, nil,
-			func(e topicconfig.Effective) bool { return e.RetentionAge == 3*time.Minute }},
-		{"milliseconds over minutes", []string{"log.retention.minutes=3", "log.retention.ms=4"}, nil,
-			func(e topicconfig.Effective) bool { return e.RetentionAge == 4*time.Millisecond }},
-		{"for ever in hours", []string{"log.retention.hours=-1"}, nil,
-			func(e topicconfig.Effective) bool { return e.RetentionAge < 0 }},
-		{"topic over broker", []string{"log.retention.ms=4"}, map[string]string{"retention.ms": " 5 "},
-			func(e topicconfig.Effective) bool { return e.RetentionAge == 5*time.Millisecond }},
-		{"roll in hours", []string{"log.roll.hours=1"}, nil,
-			func(e topicconfig.Effective) bool { return e.SegmentAge == time.Hour }},
-		{"flush by the scheduler's key", []string{"log.flush.scheduler.interval.ms=7", "log.flush.interval.messages=100"}, nil,
+		{
+			"hours of the broker",
+			[]string{"log.retention.hours=2"},
+			nil,
+			func(e topicconfig.Effective) bool { return e.RetentionAge == 2*time.Hour },
+		},
+		{
+			"minutes over hours",
+			[]string{"log.retention.hours=2", "log.retention.minutes=3"},
+			nil,
+			func(e topicconfig.Effective) bool { return e.RetentionAge == 3*time.Minute },
+		},
+		{
+			"milliseconds over minutes",
+			[]string{"log.retention.minutes=3", "log.retention.ms=4"},
+			nil,
+			func(e topicconfig.Effective) bool { return e.RetentionAge == 4*time.Millisecond },
+		},
+		{
+			"for ever in hours",
+			[]string{"log.retention.hours=-1"},
+			nil,
+			func(e topicconfig.Effective) bool { return e.RetentionAge < 0 },
+		},
+		{
+			"topic over broker",
+			[]string{"log.retention.ms=4"},
+			map[string]string{"retention.ms": " 5 "},
+			func(e topicconfig.Effective) bool { return e.RetentionAge == 5*time.Millisecond },
+		},
+		{
+			"roll in hours",
+			[]string{"log.roll.hours=1"},
+			nil,
+			func(e topicconfig.Effective) bool { return e.SegmentAge == time.Hour },
+		},
+		{
+			"flush by the scheduler's key",
+			[]string{"log.flush.scheduler.interval.ms=7", "log.flush.interval.messages=100"},
+			nil,
 			func(e topicconfig.Effective) bool {
 				return e.FlushInterval == 7*time.Millisecond && e.FlushMessages == 100
-			}},
-		{"both policies", nil, map[string]string{"cleanup.policy": "compact , delete"},
-			func(e topicconfig.Effective) bool { return e.Compact && e.Delete }},
-		{"no policy", nil, map[string]string{"cleanup.policy": ""},
-			func(e topicconfig.Effective) bool { return !e.Compact && !e.Delete }},
-		{"the older bound counts", nil, map[string]string{"message.timestamp.difference.max.ms": "9", "message.timestamp.after.max.ms": "3"},
-			func(e topicconfig.Effective) bool { return e.TimestampBeforeMaxMs == 9 && e.TimestampAfterMaxMs == 3 }},
-		{"codec and clock", []string{"compression.type=zstd"}, map[string]string{"message.timestamp.type": "LogAppendTime"},
-			func(e topicconfig.Effective) bool { return e.Compression == batch.Zstd && e.AppendTime }},
-		{"uncompressed", nil, map[string]string{"compression.type": "uncompressed"},
-			func(e topicconfig.Effective) bool { return e.Compression == batch.None }},
-		{"huge durations do not overflow", nil, map[string]string{"retention.ms": "9223372036854775807"},
-			func(e topicconfig.Effective) bool { return e.RetentionAge > 200*365*24*time.Hour }},
+			},
+		},
+		{
+			"both policies", nil,
+			map[string]string{"cleanup.policy": "compact , delete"},
+			func(e topicconfig.Effective) bool { return e.Compact && e.Delete },
+		},
+		{
+			"no policy", nil,
+			map[string]string{"cleanup.policy": ""},
+			func(e topicconfig.Effective) bool { return !e.Compact && !e.Delete },
+		},
+		{
+			"the older bound counts", nil,
+			map[string]string{"message.timestamp.difference.max.ms": "9", "message.timestamp.after.max.ms": "3"},
+			func(e topicconfig.Effective) bool { return e.TimestampBeforeMaxMs == 9 && e.TimestampAfterMaxMs == 3 },
+		},
+		{
+			"codec and clock",
+			[]string{"compression.type=zstd"},
+			map[string]string{"message.timestamp.type": "LogAppendTime"},
+			func(e topicconfig.Effective) bool { return e.Compression == batch.Zstd && e.AppendTime },
+		},
+		{
+			"uncompressed", nil,
+			map[string]string{"compression.type": "uncompressed"},
+			func(e topicconfig.Effective) bool { return e.Compression == batch.None },
+		},
+		{
+			"huge durations do not overflow", nil,
+			map[string]string{"retention.ms": "9223372036854775807"},
+			func(e topicconfig.Effective) bool { return e.RetentionAge > 200*365*24*time.Hour },
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
