@@ -65,6 +65,7 @@ func fill(v reflect.Value) {
 		v.SetString("x")
 	case reflect.Int32, reflect.Int64:
 		v.SetInt(1)
+	default:
 	}
 }
 
@@ -80,6 +81,7 @@ func shared(t *testing.T, path string, a, b reflect.Value) {
 			t.Errorf("%s is shared", path)
 			return
 		}
+	default:
 	}
 	switch a.Kind() {
 	case reflect.Pointer:
@@ -94,5 +96,6 @@ func shared(t *testing.T, path string, a, b reflect.Value) {
 		for i := range a.NumField() {
 			shared(t, path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i))
 		}
+	default:
 	}
 }

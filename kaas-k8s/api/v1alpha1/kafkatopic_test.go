@@ -108,14 +108,25 @@ func TestOverrides(t *testing.T) {
 		want         map[string]string
 		twice        bool
 	}{
-		{"fields", "{retentionMs: 5, segmentBytes: 100, cleanupPolicy: compact}",
-			map[string]string{"retention.ms": "5", "segment.bytes": "100", "cleanup.policy": "compact"}, false},
-		{"every field of the table", "{retentionMs: 1, retentionBytes: 2, segmentBytes: 3, segmentMs: 4, cleanupPolicy: delete," +
-			" minCompactionLagMs: 5, deleteRetentionMs: 6, flushMessages: 7}",
-			map[string]string{"retention.ms": "1", "retention.bytes": "2", "segment.bytes": "3", "segment.ms": "4",
-				"cleanup.policy": "delete", "min.compaction.lag.ms": "5", "delete.retention.ms": "6", "flush.messages": "7"}, false},
-		{"dotted", `{retention.ms: "5", preallocate: true, min.cleanable.dirty.ratio: 0.5}`,
-			map[string]string{"retention.ms": "5", "preallocate": "true", "min.cleanable.dirty.ratio": "0.5"}, false},
+		{
+			"fields", "{retentionMs: 5, segmentBytes: 100, cleanupPolicy: compact}",
+			map[string]string{"retention.ms": "5", "segment.bytes": "100", "cleanup.policy": "compact"},
+			false,
+		},
+		{
+			"every field of the table", "{retentionMs: 1, retentionBytes: 2, segmentBytes: 3, segmentMs: 4, cleanupPolicy: delete," +
+				" minCompactionLagMs: 5, deleteRetentionMs: 6, flushMessages: 7}",
+			map[string]string{
+				"retention.ms": "1", "retention.bytes": "2", "segment.bytes": "3", "segment.ms": "4",
+				"cleanup.policy": "delete", "min.compaction.lag.ms": "5", "delete.retention.ms": "6", "flush.messages": "7",
+			},
+			false,
+		},
+		{
+			"dotted", `{retention.ms: "5", preallocate: true, min.cleanable.dirty.ratio: 0.5}`,
+			map[string]string{"retention.ms": "5", "preallocate": "true", "min.cleanable.dirty.ratio": "0.5"},
+			false,
+		},
 		{"mixed", "{retentionMs: -1, segment.ms: 7}", map[string]string{"retention.ms": "-1", "segment.ms": "7"}, false},
 		{"null is not set", "{retentionMs: null}", map[string]string{}, false},
 		{"unknown names pass", "{no.such.key: 1}", map[string]string{"no.such.key": "1"}, false},
@@ -172,8 +183,10 @@ func TestValidate(t *testing.T) {
 		{"long name", "spec: {topicName: " + strings.Repeat("a", 250) + "}", []error{v1alpha1.ErrTopicName}},
 		{"negative partitions", "{metadata: {name: a}, spec: {partitions: -1}}", []error{v1alpha1.ErrPartitions}},
 		{"two placements", "{metadata: {name: a}, spec: {storage: {volumes: [a], volumeSelector: {b: c}}}}", []error{v1alpha1.ErrStorage}},
-		{"all at once", "spec: {partitions: -1, config: {segmentMs: 1, segment.ms: 2}}",
-			[]error{v1alpha1.ErrTopicName, v1alpha1.ErrPartitions, v1alpha1.ErrConfigSpelling}},
+		{
+			"all at once", "spec: {partitions: -1, config: {segmentMs: 1, segment.ms: 2}}",
+			[]error{v1alpha1.ErrTopicName, v1alpha1.ErrPartitions, v1alpha1.ErrConfigSpelling},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

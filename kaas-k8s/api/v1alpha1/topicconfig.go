@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // ErrConfigSpelling means that a key of spec.config stands there twice, in two spellings.
@@ -160,7 +161,7 @@ func plainNumber(data []byte) (string, error) {
 		return "", fmt.Errorf("read config value: %w", err)
 	}
 	if whole := int64(number); float64(whole) == number {
-		return fmt.Sprint(whole), nil
+		return strconv.FormatInt(whole, 10), nil
 	}
 	return text, nil
 }
