@@ -58,7 +58,7 @@ func (b *builder) dataDir() string {
 	listed := b.text(kafka)
 	switch {
 	case strings.Contains(listed, ","):
-		b.rejectValuef(kafka, listed, "One data directory is supported")
+		b.rejectValue(kafka, listed, "One data directory is supported")
 		return ""
 	case own != "" && listed != "" && filepath.Clean(own) != filepath.Clean(listed):
 		b.reject(b.origin(keyDataDir), fmt.Errorf("%w: %s and %s name different directories", ErrConflict, keyDataDir, kafka))
@@ -76,7 +76,7 @@ func (b *builder) dataDir() string {
 func (b *builder) requireNoEmpty(keys ...string) {
 	for _, key := range keys {
 		if b.values.Set(key) {
-			b.rejectValuef(key, "", "A directory must be named")
+			b.rejectValue(key, "", "A directory must be named")
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (b *builder) clusterDir(dataDir string) string {
 	set := b.text(keyClusterDir)
 	switch {
 	case dataDir == "" && set != "":
-		b.rejectValuef(keyClusterDir, set, "It needs a data directory beside it")
+		b.rejectValue(keyClusterDir, set, "It needs a data directory beside it")
 		return ""
 	case set != "":
 		return filepath.Clean(set)
@@ -119,7 +119,7 @@ func (b *builder) health() Health {
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || !validHost(strings.Trim(host, "[]")) {
-		b.rejectValuef(keyHealthAddr, text, "Value must be HOST:PORT, PORT or off")
+		b.rejectValue(keyHealthAddr, text, "Value must be HOST:PORT, PORT or off")
 		return Health{}
 	}
 	return Health{Address: host + ":" + strconv.FormatUint(number, 10)}
@@ -158,7 +158,7 @@ func (b *builder) perHost() map[string]int {
 		number, err := strconv.Atoi(strings.TrimSpace(count))
 		host = strings.Trim(strings.TrimSpace(host), "[]")
 		if !found || err != nil || number < 0 || host == "" {
-			b.rejectValuef(key, entry, "Entries must be HOST:COUNT")
+			b.rejectValue(key, entry, "Entries must be HOST:COUNT")
 			continue
 		}
 		limits[host] = number

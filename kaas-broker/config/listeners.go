@@ -81,7 +81,7 @@ func (b *builder) protocols() map[string]Protocol {
 		name, protocol, ok := strings.Cut(strings.TrimSpace(entry), ":")
 		upper := Protocol(strings.ToUpper(strings.TrimSpace(protocol)))
 		if !ok || !slices.Contains(known, upper) {
-			b.rejectValuef(key, entry, "Entries must be NAME:PROTOCOL with one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL")
+			b.rejectValue(key, entry, "Entries must be NAME:PROTOCOL with one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL")
 			continue
 		}
 		protocols[strings.ToUpper(strings.TrimSpace(name))] = upper

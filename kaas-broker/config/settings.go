@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -177,9 +176,9 @@ func (s *settings) reject(origin Origin, err error) {
 	s.problems = append(s.problems, Problem{origin, err})
 }
 
-// rejectValuef rejects the value of a key for a reason that the key's definition does not know.
-func (s *settings) rejectValuef(key, value, format string, args ...any) {
-	s.reject(s.origin(key), &configdef.ValueError{Name: key, Value: value, Reason: fmt.Sprintf(format, args...)})
+// rejectValue rejects the value of a key for a reason that the key's definition does not know.
+func (s *settings) rejectValue(key, value, reason string) {
+	s.reject(s.origin(key), &configdef.ValueError{Name: key, Value: value, Reason: reason})
 }
 
 func (s *settings) warn(origin Origin, key, message string) {
