@@ -1,0 +1,74 @@
+package api
+
+// DeleteRecords, key 21, v0-v2 (KIP-107).
+//
+// -1 stands for the high watermark; an offset at or below the log start changes nothing and succeeds. The answer comes when the new log start is durable.
+//
+// Deviations: Kafka forgets a new log start at kill -9 until its next checkpoint. A topic without "delete" in cleanup.policy answers POLICY_VIOLATION.
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
+	"github.com/kaas-rs/kaas/kaas-protocol"
+)
+
+// parallelDeletes is how many partitions of one request are worked on at a time: each costs a few round trips to the file system.
+const parallelDeletes = 8
+
+func (h *Handlers) deleteRecords(ctx context.Context, r *protocol.Request, request *kmsg.DeleteRecordsRequest) (kmsg.Response, error) {
+	response := responseTo[*kmsg.DeleteRecordsResponse](request)
+	limited, cancel := context.WithTimeout(ctx, max(time.Duration(request.TimeoutMillis)*time.Millisecond, leastTimeout))
+	defer cancel()
+	var work sync.WaitGroup
+	defer work.Wait()
+	slots := make(chan struct{}, parallelDeletes)
+	snapshot := h.Catalog.Snapshot()
+	response.Topics = make([]kmsg.DeleteRecordsResponseTopic, len(request.Topics))
+	for t, wanted := range request.Topics {
+		topic, err := h.topicFor(r.Conn, snapshot, kmsg.ACLOperationDelete, wanted.Topic)
+		answer := &response.Topics[t]
+		answer.Topic = wanted.Topic
+		answer.Partitions = make([]kmsg.DeleteRecordsResponseTopicPartition, len(wanted.Partitions))
+		for i, partition := range wanted.Partitions {
+			row := &answer.Partitions[i]
+			row.Partition, row.LowWatermark = partition.Partition, -1
+			if err != nil {
+				row.ErrorCode = codeOf(err)
+				continue
+			}
+			slots <- struct{}{}
+			work.Go(func() {
+				defer func() { <-slots }()
+				low, err := h.deleteBefore(limited, topic, partition.Partition, partition.Offset)
+				row.LowWatermark, row.ErrorCode = low, codeOf(err)
+			})
+		}
+	}
+	work.Wait()
+	return response, ctx.Err()
+}
+
+// deleteBefore moves a partition's log start and returns it, -1 with an error.
+func (h *Handlers) deleteBefore(ctx context.Context, topic *catalog.Topic, index int32, offset int64) (int64, error) {
+	if topic.Internal {
+		return -1, kerr.InvalidTopicException
+	}
+	p, err := h.partition(topic, index)
+	if err != nil {
+		return -1, err
+	}
+	if !topic.Effective.Delete {
+		return -1, kerr.PolicyViolation
+	}
+	start, err := p.DeleteRecords(ctx, offset)
+	if err != nil {
+		return -1, err
+	}
+	return start, nil
+}

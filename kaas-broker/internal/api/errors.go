@@ -1,0 +1,122 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/fetchsession"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage"
+)
+
+// codes says which Kafka error stands for which Go error. The first row that errors.Is finds counts, so what wraps others comes first.
+// A *kerr.Error in the chain stands for itself; what is in no row is UNKNOWN_SERVER_ERROR.
+var codes = [...]struct {
+	err  error
+	code *kerr.Error
+}{
+	// ownership
+	{ownership.ErrTakingOver, kerr.NotLeaderForPartition},
+	{ownership.ErrUnavailable, kerr.KafkaStorageError},
+	{ownership.ErrUnknownPartition, kerr.UnknownTopicOrPartition},
+	// metadata store and catalog
+	{metastore.ErrTopicExists, kerr.TopicAlreadyExists},
+	{metastore.ErrUnknownTopic, kerr.UnknownTopicOrPartition},
+	{metastore.ErrInvalidPartitions, kerr.InvalidPartitions},
+	{metastore.ErrInvalidConfig, kerr.InvalidConfig},
+	{metastore.ErrManifest, kerr.PolicyViolation},
+	{catalog.ErrInvalidName, kerr.InvalidTopicException},
+	{catalog.ErrReservedName, kerr.TopicAuthorizationFailed},
+	// what producers send
+	{batch.ErrCorrupt, kerr.CorruptMessage},
+	{batch.ErrTooLarge, kerr.MessageTooLarge},
+	{batch.ErrInvalidTimestamp, kerr.InvalidTimestamp},
+	{batch.ErrUnsupportedFormat, kerr.UnsupportedForMessageFormat},
+	{batch.ErrUnsupportedCompression, kerr.UnsupportedCompressionType},
+	{batch.ErrInvalidRecord, kerr.InvalidRecord},
+	{storage.ErrOutOfOrderSequence, kerr.OutOfOrderSequenceNumber},
+	{storage.ErrProducerEpoch, kerr.InvalidProducerEpoch},
+	// the log
+	{storage.ErrOffsetOutOfRange, kerr.OffsetOutOfRange},
+	{storage.ErrFenced, kerr.NotLeaderForPartition},
+	{storage.ErrClosed, kerr.NotLeaderForPartition},
+	{storage.ErrDeleted, kerr.UnknownTopicOrPartition},
+	{storage.ErrMoving, kerr.NotLeaderForPartition},
+	{storage.ErrStalled, kerr.KafkaStorageError},
+	{storage.ErrStorageFull, kerr.KafkaStorageError},
+	{storage.ErrNoManifest, kerr.KafkaStorageError},
+	{storage.ErrFutureVersion, kerr.KafkaStorageError},
+	{storage.ErrForeignVolume, kerr.KafkaStorageError},
+	// fetch sessions
+	{fetchsession.ErrNotFound, kerr.FetchSessionIDNotFound},
+	{fetchsession.ErrEpoch, kerr.InvalidFetchSessionEpoch},
+	{fetchsession.ErrTopicIDs, kerr.FetchSessionTopicIDError},
+	// time
+	{context.DeadlineExceeded, kerr.RequestTimedOut},
+}
+
+// codeOf is the Kafka error code of an error; 0 for nil.
+func codeOf(err error) int16 {
+	if err == nil {
+		return 0
+	}
+	return kafkaError(err).Code
+}
+
+func kafkaError(err error) *kerr.Error {
+	if own := (*kerr.Error)(nil); errors.As(err, &own) {
+		return own
+	}
+	for i := range codes {
+		if errors.Is(err, codes[i].err) {
+			return codes[i].code
+		}
+	}
+	if failed := (*storage.StorageError)(nil); errors.As(err, &failed) {
+		return kerr.KafkaStorageError
+	}
+	if corrupt := (*storage.CorruptionError)(nil); errors.As(err, &corrupt) {
+		return kerr.KafkaStorageError
+	}
+	return kerr.UnknownServerError
+}
+
+// oldestWithStorageError names, by API key, the first version whose clients know KAFKA_STORAGE_ERROR as retriable. Older ones are told
+// NOT_LEADER_OR_FOLLOWER, which makes them try again too.
+var oldestWithStorageError = map[int16]int16{keyProduce: 4, keyFetch: 6}
+
+// codeFor is codeOf for a request of the given key and version.
+func codeFor(key, version int16, err error) int16 {
+	code := codeOf(err)
+	if code == kerr.KafkaStorageError.Code && version < oldestWithStorageError[key] {
+		return kerr.NotLeaderForPartition.Code
+	}
+	return code
+}
+
+// maxMessage bounds an error message, in bytes: old versions count them in 16 bits.
+const maxMessage = 1024
+
+// messageOf is the text that goes with a code to the client; nil where the code says everything.
+func messageOf(err error) *string {
+	if _, bare := err.(*kerr.Error); bare { //nolint:errorlint // a wrapped one has more to say
+		return nil
+	}
+	text := err.Error()
+	if rejected := (*batch.RejectedError)(nil); errors.As(err, &rejected) {
+		text = rejected.Message
+	}
+	return shortened(text)
+}
+
+func shortened(text string) *string {
+	if len(text) > maxMessage {
+		text = text[:maxMessage]
+	}
+	return &text
+}

@@ -1,0 +1,164 @@
+package api
+
+// Fetch, key 1, v0-v16. Pipelined, but all its work is done when its turn to answer has come: sessions and long polls go in request order.
+//
+// A response carries file sections, not copies; no record is decoded, except to convert down for v0-v3. The long poll waits for watermarks, not for
+// timers. A fetch that would return nothing first makes sure that the leader has not been replaced: one that has would serve emptiness for ever.
+//
+// Deviations: a partition that has reached its own partition_max_bytes is answered at once, even below min_bytes (Kafka waits). With
+// OFFSET_OUT_OF_RANGE the real bounds are told (3.7: -1). Replica ids and racks do not matter: there are no followers, and the leader is always the one to
+// read from. A topic that was deleted and made again within a session answers UNKNOWN_TOPIC_ID, where 3.7 may answer INCONSISTENT_TOPIC_ID.
+
+import (
+	"context"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/fetchsession"
+	"github.com/kaas-rs/kaas/kaas-protocol"
+)
+
+// Versions from which Fetch is different.
+const (
+	fetchByID         int16 = 13 // topics have ids instead of names
+	fetchWithLimit    int16 = 3  // max_bytes, and the first batch comes whole
+	fetchWithV2       int16 = 4  // clients understand v2 batches
+	fetchWithZstd     int16 = 10
+	fetchWithLeader   int16 = 16 // current leader and node endpoints
+	fetchWithSessions int16 = 7
+)
+
+// fetchCall is one Fetch request.
+type fetchCall struct {
+	handlers *Handlers
+	conn     *protocol.Conn
+	request  *kmsg.FetchRequest
+	session  *fetchsession.Fetch
+	rows     []fetchRow // one for each wanted partition
+	maxBytes int
+	minBytes int
+}
+
+func (h *Handlers) fetch(_ context.Context, r *protocol.Request) protocol.FinishFunc {
+	request, is := r.Message.(*kmsg.FetchRequest)
+	if !is {
+		return mismatch(r)
+	}
+	call := &fetchCall{handlers: h, conn: r.Conn, request: request}
+	return call.finish
+}
+
+func (c *fetchCall) finish(ctx context.Context) (protocol.Reply, error) {
+	if level := c.request.IsolationLevel; level != readUncommitted && level != readCommitted {
+		return c.refuse(kerr.UnknownServerError), nil
+	}
+	if err := c.begin(); err != nil {
+		return c.refuse(err), nil
+	}
+	defer c.release() // what the reply took over is not released
+	if err := c.poll(ctx); err != nil {
+		return protocol.Reply{}, err
+	}
+	return c.reply(), nil
+}
+
+// begin finds out what to read, within its session.
+func (c *fetchCall) begin() error {
+	var err error
+	c.session, err = c.handlers.sessions.Begin(sessionRequest(c.request))
+	if err != nil {
+		return err
+	}
+	c.maxBytes = c.handlers.Config.Fetch.MaxBytes
+	if c.request.Version >= fetchWithLimit {
+		c.maxBytes = min(c.maxBytes, max(int(c.request.MaxBytes), 0))
+	}
+	c.minBytes = min(int(c.request.MinBytes), c.maxBytes)
+	c.rows = make([]fetchRow, len(c.session.Wanted()))
+	return nil
+}
+
+// poll reads until there is enough to answer, or max_wait is over.
+func (c *fetchCall) poll(ctx context.Context) error {
+	if c.read() || c.request.MaxWaitMillis <= 0 || len(c.rows) == 0 {
+		return c.confirmEmpty(ctx)
+	}
+	changed := make(chan struct{}, 1)
+	defer c.watch(changed)()
+	timer := time.NewTimer(time.Duration(c.request.MaxWaitMillis) * time.Millisecond)
+	defer timer.Stop()
+	for {
+		// A first look after the watch began: what came before it makes no noise.
+		if c.read() {
+			break
+		}
+		select {
+		case <-changed:
+			continue
+		case <-timer.C:
+		case <-c.conn.Draining():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		break
+	}
+	return c.confirmEmpty(ctx)
+}
+
+// watch begins to send to changed whenever a partition's watermark moves or its leadership ends.
+func (c *fetchCall) watch(changed chan<- struct{}) (stop func()) {
+	stops := make([]func(), 0, len(c.rows))
+	for i := range c.rows {
+		if p := c.rows[i].partition; p != nil {
+			stops = append(stops, p.Watch(changed))
+		}
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+}
+
+// maxConfirmedAge is how old the fence check behind an answer without records may be.
+const maxConfirmedAge = time.Second
+
+// confirmEmpty checks the leadership of every partition if the answer has no records.
+func (c *fetchCall) confirmEmpty(ctx context.Context) error {
+	for i := range c.rows {
+		if c.rows[i].size > 0 {
+			return nil
+		}
+	}
+	notBefore := time.Now().Add(-maxConfirmedAge)
+	ended := ctx
+	if len(c.rows) > 1 {
+		ended = endedContext(ctx)
+		for i := range c.rows {
+			if p := c.rows[i].partition; p != nil && c.rows[i].err == nil {
+				_ = p.Confirm(ended, notBefore)
+			}
+		}
+	}
+	for i := range c.rows {
+		row := &c.rows[i]
+		if row.partition == nil || row.err != nil {
+			continue
+		}
+		if err := row.partition.Confirm(ctx, notBefore); err != nil {
+			row.fail(err)
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func (c *fetchCall) release() {
+	for i := range c.rows {
+		c.rows[i].release()
+	}
+}

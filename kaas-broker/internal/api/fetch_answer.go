@@ -1,0 +1,149 @@
+package api
+
+import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/fetchsession"
+	"github.com/kaas-rs/kaas/kaas-protocol"
+)
+
+// refuse answers a request as a whole. Before v7 there is no place for such an error but the partitions.
+func (c *fetchCall) refuse(err error) protocol.Reply {
+	response := responseTo[*kmsg.FetchResponse](c.request)
+	response.ErrorCode = codeOf(err)
+	if c.request.Version >= fetchWithSessions {
+		return protocol.Reply{Message: response}
+	}
+	for _, wanted := range c.request.Topics {
+		topic := kmsg.NewFetchResponseTopic()
+		topic.Topic = wanted.Topic
+		for _, partition := range wanted.Partitions {
+			row := kmsg.NewFetchResponseTopicPartition()
+			row.Partition, row.ErrorCode = partition.Partition, response.ErrorCode
+			row.HighWatermark, row.LastStableOffset, row.LogStartOffset = -1, -1, -1
+			topic.Partitions = append(topic.Partitions, row)
+		}
+		response.Topics = append(response.Topics, topic)
+	}
+	return protocol.Reply{Message: response}
+}
+
+// reply builds the answer out of the rows and gives it their sections.
+func (c *fetchCall) reply() protocol.Reply {
+	results, id, err := c.endSession()
+	if err != nil {
+		return c.refuse(err)
+	}
+	response := responseTo[*kmsg.FetchResponse](c.request)
+	response.SessionID = id
+	kept, topics := c.count(results)
+	partitions := make([]kmsg.FetchResponseTopicPartition, 0, kept)
+	sections := make([]protocol.Section, 0, kept)
+	response.Topics = make([]kmsg.FetchResponseTopic, 0, topics)
+	reply := protocol.Reply{Message: response, Sections: make([][]protocol.Section, 0, topics)}
+	first := 0
+	for i, wanted := range c.session.Wanted() {
+		if results != nil && results[i].Skip {
+			continue
+		}
+		if n := len(response.Topics); n == 0 || !sameTopic(&response.Topics[n-1], &wanted) {
+			first = len(partitions)
+			response.Topics = append(response.Topics, kmsg.FetchResponseTopic{Topic: wanted.Topic, TopicID: wanted.TopicID})
+			reply.Sections = append(reply.Sections, nil)
+		}
+		row := &c.rows[i]
+		partitions = append(partitions, c.partition(wanted.Partition, row))
+		sections = append(sections, row.section)
+		row.section = nil
+		n := len(response.Topics) - 1
+		response.Topics[n].Partitions, reply.Sections[n] = partitions[first:], sections[first:]
+	}
+	if c.request.Version >= fetchWithLeader {
+		c.addEndpoints(response)
+	}
+	return reply
+}
+
+// endSession tells the session what came of it. Without a session there are no results.
+func (c *fetchCall) endSession() ([]fetchsession.Result, int32, error) {
+	if c.request.Version < fetchWithSessions || c.request.SessionEpoch == -1 {
+		return nil, fetchsession.NoSession, nil
+	}
+	results := make([]fetchsession.Result, len(c.rows))
+	for i := range c.rows {
+		row := &c.rows[i]
+		results[i] = fetchsession.Result{
+			Records: row.size > 0, Notable: row.err != nil || row.diverging.found,
+			HighWatermark: row.bounds.HighWatermark, LogStart: row.bounds.LogStart,
+		}
+	}
+	id, err := c.session.End(results)
+	return results, id, err
+}
+
+// count says how many partitions the answer has, and under how many topics.
+func (c *fetchCall) count(results []fetchsession.Result) (kept, topics int) {
+	var last *fetchsession.Wanted
+	wanted := c.session.Wanted()
+	for i := range wanted {
+		if results != nil && results[i].Skip {
+			continue
+		}
+		kept++
+		if last == nil || last.Topic != wanted[i].Topic || last.TopicID != wanted[i].TopicID {
+			topics++
+		}
+		last = &wanted[i]
+	}
+	return kept, topics
+}
+
+func sameTopic(topic *kmsg.FetchResponseTopic, wanted *fetchsession.Wanted) bool {
+	return topic.Topic == wanted.Topic && topic.TopicID == wanted.TopicID
+}
+
+// partition is the answer about one partition.
+func (c *fetchCall) partition(index int32, row *fetchRow) kmsg.FetchResponseTopicPartition {
+	answer := kmsg.NewFetchResponseTopicPartition()
+	answer.Partition = index
+	answer.HighWatermark, answer.LastStableOffset, answer.LogStartOffset = row.bounds.HighWatermark, row.bounds.LastStable, row.bounds.LogStart
+	if row.err != nil {
+		answer.ErrorCode = codeFor(keyFetch, c.request.Version, row.err)
+		c.addLeader(&answer, row)
+		return answer
+	}
+	if row.diverging.found {
+		answer.DivergingEpoch.Epoch, answer.DivergingEpoch.EndOffset = row.diverging.epoch, row.diverging.end
+	}
+	if c.request.IsolationLevel == readCommitted {
+		// No transaction can have been aborted. Null is for read_uncommitted.
+		answer.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{}
+	}
+	return answer
+}
+
+// addLeader names the leader to a client that asked the wrong one or in the wrong epoch (KIP-951).
+func (c *fetchCall) addLeader(answer *kmsg.FetchResponseTopicPartition, row *fetchRow) {
+	if c.request.Version < fetchWithLeader || row.topic == nil || !wrongLeader(answer.ErrorCode) {
+		return
+	}
+	if node, epoch, known := c.handlers.leaderHint(row.topic, answer.Partition); known {
+		answer.CurrentLeader.LeaderID, answer.CurrentLeader.LeaderEpoch = node, epoch
+	}
+}
+
+// addEndpoints tells where the leaders are that the answer names.
+func (c *fetchCall) addEndpoints(response *kmsg.FetchResponse) {
+	for t := range response.Topics {
+		for p := range response.Topics[t].Partitions {
+			if response.Topics[t].Partitions[p].CurrentLeader.LeaderID != c.handlers.Broker.NodeID {
+				continue
+			}
+			broker := kmsg.NewFetchResponseBroker()
+			broker.NodeID, broker.Rack = c.handlers.Broker.NodeID, c.handlers.rack()
+			broker.Host, broker.Port = c.handlers.Broker.Advertised(c.conn.Listener())
+			response.Brokers = []kmsg.FetchResponseBroker{broker}
+			return
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/fetchsession"
+)
+
+// sessionRequest is what the session cache needs to know of a request. Clients below v7 know no sessions.
+func sessionRequest(request *kmsg.FetchRequest) fetchsession.Request {
+	session := fetchsession.Request{ID: request.SessionID, Epoch: request.SessionEpoch, ByID: request.Version >= fetchByID}
+	if request.Version < fetchWithSessions {
+		session.ID, session.Epoch = fetchsession.NoSession, -1
+	}
+	count := 0
+	for t := range request.Topics {
+		count += len(request.Topics[t].Partitions)
+	}
+	session.Wanted = make([]fetchsession.Wanted, 0, count)
+	for t := range request.Topics {
+		topic := &request.Topics[t]
+		for i := range topic.Partitions {
+			session.Wanted = append(session.Wanted, wantedOf(request.Version, topic, &topic.Partitions[i]))
+		}
+	}
+	for _, topic := range request.ForgottenTopics {
+		for _, partition := range topic.Partitions {
+			session.Forgotten = append(session.Forgotten, fetchsession.Key{Topic: topic.Topic, TopicID: topic.TopicID, Partition: partition})
+		}
+	}
+	return session
+}
+
+// wantedOf reads the epochs only in the versions that have them.
+func wantedOf(version int16, topic *kmsg.FetchRequestTopic, partition *kmsg.FetchRequestTopicPartition) fetchsession.Wanted {
+	wanted := fetchsession.Wanted{
+		Key:         fetchsession.Key{Topic: topic.Topic, TopicID: topic.TopicID, Partition: partition.Partition},
+		Offset:      partition.FetchOffset,
+		MaxBytes:    partition.PartitionMaxBytes,
+		LeaderEpoch: -1,
+		LastEpoch:   -1,
+	}
+	if version >= 9 {
+		wanted.LeaderEpoch = partition.CurrentLeaderEpoch
+	}
+	if version >= 12 {
+		wanted.LastEpoch = partition.LastFetchedEpoch
+	}
+	return wanted
+}

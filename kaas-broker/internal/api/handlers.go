@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/kaas-rs/kaas/kaas-broker/config"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/fetchsession"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/producerids"
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage"
+)
+
+// Partitions are the partitions that this broker leads.
+type Partitions interface {
+	// Partition never blocks. After the leadership has ended the partition may still be returned, so that reads go on; its own methods
+	// say so. Errors: ownership.ErrTakingOver, ownership.ErrUnavailable, ownership.ErrUnknownPartition.
+	Partition(t *catalog.Topic, index int32) (*storage.Partition, error)
+	// Await is Partition, but waits while the partition is being taken over, until the first failure or the end of ctx.
+	Await(ctx context.Context, t *catalog.Topic, index int32) (*storage.Partition, error)
+}
+
+// Topics is the store that creates and changes topics; what it has done is in the catalog when a call returns. See metastore.Store for the errors.
+type Topics interface {
+	CreateTopic(ctx context.Context, n metastore.NewTopic) (*catalog.Topic, error)
+	DeleteTopic(ctx context.Context, topic string) error
+	CreatePartitions(ctx context.Context, topic string, total int32, validateOnly bool) (*catalog.Topic, error)
+	AlterTopicConfig(ctx context.Context, topic string, validateOnly bool, change func(overrides map[string]string) error) (*catalog.Topic, error)
+}
+
+// Identity is who this broker is, as clients are told.
+type Identity struct {
+	ClusterID string
+	NodeID    int32
+	// Rack is empty when there is none.
+	Rack string
+	// Advertised is where clients of the named listener reach this broker.
+	Advertised func(listener string) (host string, port int32)
+}
+
+// Deps are what the handlers work on. Catalog, Partitions, Topics, ProducerIDs, Broker and Config are required.
+type Deps struct {
+	Catalog     *catalog.Catalog
+	Partitions  Partitions
+	Topics      Topics
+	ProducerIDs producerids.Source
+	Broker      Identity
+	Config      *config.Config
+	// Authorizer decides who may do what; nil allows everything.
+	Authorizer Authorizer
+	// Tripwires counts where records are decoded; nil counts nothing.
+	Tripwires *batch.Tripwires
+	Logger    zerolog.Logger
+	// Now is the wall clock for record timestamps; nil is time.Now.
+	Now func() time.Time
+}
+
+// Handlers answer requests. New makes them, Table lists them.
+type Handlers struct {
+	Deps
+
+	sessions    *fetchsession.Cache
+	producerIDs *producerids.Allocator
+}
+
+// New returns the handlers.
+func New(d Deps) *Handlers {
+	if d.Authorizer == nil {
+		d.Authorizer = allowAll{}
+	}
+	if d.Now == nil {
+		d.Now = time.Now
+	}
+	return &Handlers{
+		Deps:        d,
+		sessions:    fetchsession.New(d.Config.Fetch.SessionSlots),
+		producerIDs: producerids.New(d.ProducerIDs),
+	}
+}

@@ -1,0 +1,53 @@
+package api
+
+// InitProducerId, key 22, v0-v4.
+//
+// Without a transactional id the client gets a new producer id with epoch 0. Ids are unique over processes and crashes; each block of
+// them is taken by a durable, exclusive creation.
+//
+// Deviations: there is no transaction coordinator yet, so a transactional id is answered COORDINATOR_NOT_AVAILABLE. When no block can be taken Kafka
+// answers COORDINATOR_LOAD_IN_PROGRESS; so do we, whatever the reason.
+
+import (
+	"context"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-protocol"
+)
+
+func (h *Handlers) initProducerID(ctx context.Context, r *protocol.Request, request *kmsg.InitProducerIDRequest) (kmsg.Response, error) {
+	response := responseTo[*kmsg.InitProducerIDResponse](request)
+	response.ProducerID, response.ProducerEpoch = -1, -1
+	if refused := h.refuseInitProducerID(r.Conn, request); refused != nil {
+		response.ErrorCode = refused.Code
+		return response, nil
+	}
+	id, err := h.producerIDs.Next(ctx)
+	if err != nil {
+		h.Logger.Warn().Err(err).Msg("no producer id could be taken")
+		response.ErrorCode = kerr.CoordinatorLoadInProgress.Code
+		return response, nil
+	}
+	response.ProducerID, response.ProducerEpoch = id, 0
+	return response, nil
+}
+
+// refuseInitProducerID is nil for a client that is to get an id of its own.
+func (h *Handlers) refuseInitProducerID(conn *protocol.Conn, request *kmsg.InitProducerIDRequest) *kerr.Error {
+	switch id := request.TransactionalID; {
+	case id != nil && !h.Authorizer.Authorize(conn, kmsg.ACLOperationWrite, kmsg.ACLResourceTypeTransactionalId, *id):
+		return kerr.TransactionalIDAuthorizationFailed
+	case id == nil && !h.mayCluster(conn, kmsg.ACLOperationIdempotentWrite):
+		return kerr.ClusterAuthorizationFailed
+	case (request.ProducerID == -1) != (request.ProducerEpoch == -1):
+		return kerr.InvalidRequest
+	case id == nil:
+		return nil
+	case *id == "":
+		return kerr.InvalidRequest
+	default:
+		return kerr.CoordinatorNotAvailable
+	}
+}

@@ -1,0 +1,196 @@
+package api
+
+// Produce, key 0, v0-v10. Pipelined: batches are appended when the request is read, and waited for when its turn to answer has come.
+//
+// Each partition succeeds or fails by itself. acks=-1 waits until the batch is durable and the leader confirmed, acks=1 until it is written, acks=0 is
+// not answered: any error closes the connection, so that the client looks for the leader again. timeout_ms bounds the wait, not the append: a
+// batch that was not acknowledged in time may still be in the log.
+//
+// Deviations: null records, an unknown codec or undecodable records answer 87 or 2 where 3.7 answers -1. There is no transaction coordinator yet,
+// so transactional batches answer INVALID_TXN_STATE. A timeout of 0 or less is taken as one second: with one replica Kafka answers such requests too.
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-protocol"
+	"github.com/kaas-rs/kaas/kaas-storage"
+)
+
+// The values of acks.
+const (
+	acksAll    int16 = -1
+	acksNone   int16 = 0
+	acksLeader int16 = 1
+)
+
+// leastTimeout is what a timeout of 0 or less is taken for.
+const leastTimeout = time.Second
+
+// produceCall is one Produce request between its appends and its answer.
+type produceCall struct {
+	handlers *Handlers
+	request  *kmsg.ProduceRequest
+	response *kmsg.ProduceResponse
+	appends  []pendingAppend
+	listener string
+	deadline time.Time
+	failed   bool // a partition has an error
+	held     bool // an append may still read the request's bytes
+}
+
+// pendingAppend is a batch on its way into the log, and where its answer goes.
+type pendingAppend struct {
+	ticket storage.Ticket
+	row    *kmsg.ProduceResponseTopicPartition
+	topic  *catalog.Topic
+}
+
+func (h *Handlers) produce(_ context.Context, r *protocol.Request) protocol.FinishFunc {
+	request, is := r.Message.(*kmsg.ProduceRequest)
+	if !is {
+		return mismatch(r)
+	}
+	call := &produceCall{handlers: h, request: request, listener: r.Conn.Listener()}
+	call.response = responseTo[*kmsg.ProduceResponse](request)
+	timeout := time.Duration(request.TimeoutMillis) * time.Millisecond
+	if timeout <= 0 {
+		timeout = leastTimeout
+	}
+	call.deadline = time.Now().Add(timeout)
+	call.appendAll(r.Conn)
+	return call.finish
+}
+
+// mismatch ends a connection whose request does not hold what its key says.
+func mismatch(r *protocol.Request) protocol.FinishFunc {
+	return func(context.Context) (protocol.Reply, error) {
+		return protocol.Reply{}, fmt.Errorf("request of key %d holds a %T", r.Header.Key, r.Message)
+	}
+}
+
+// appendAll begins every append. Rows are allocated beforehand, because pending appends point to them.
+func (c *produceCall) appendAll(conn *protocol.Conn) {
+	count := 0
+	for t := range c.request.Topics {
+		count += len(c.request.Topics[t].Partitions)
+	}
+	rows := make([]kmsg.ProduceResponseTopicPartition, 0, count)
+	c.appends = make([]pendingAppend, 0, count)
+	c.response.Topics = make([]kmsg.ProduceResponseTopic, 0, len(c.request.Topics))
+	whole := c.refuseAll(conn)
+	snapshot := c.handlers.Catalog.Snapshot()
+	last := lastMentions(c.request, count)
+	for t := range c.request.Topics {
+		wanted := &c.request.Topics[t]
+		topic, err := c.handlers.topicFor(conn, snapshot, kmsg.ACLOperationWrite, wanted.Topic)
+		if whole != nil {
+			err = whole
+		}
+		first := len(rows)
+		for i := range wanted.Partitions {
+			partition := &wanted.Partitions[i]
+			if last.repeated(wanted.Topic, partition) {
+				continue
+			}
+			rows = append(rows, newProduceRow(partition.Partition))
+			c.appendOne(topic, partition, &rows[len(rows)-1], err)
+		}
+		if len(rows) > first {
+			c.response.Topics = append(c.response.Topics, kmsg.ProduceResponseTopic{Topic: wanted.Topic, Partitions: rows[first:len(rows):len(rows)]})
+		}
+	}
+}
+
+func newProduceRow(partition int32) kmsg.ProduceResponseTopicPartition {
+	row := kmsg.NewProduceResponseTopicPartition()
+	row.Partition, row.BaseOffset, row.LogAppendTime, row.LogStartOffset = partition, -1, -1, -1
+	return row
+}
+
+// refuseAll checks what concerns the whole request.
+func (c *produceCall) refuseAll(conn *protocol.Conn) error {
+	if c.request.Acks < acksAll || c.request.Acks > acksLeader {
+		return kerr.InvalidRequiredAcks
+	}
+	if !c.transactional() {
+		return nil
+	}
+	id := c.request.TransactionID
+	if id == nil || !c.handlers.Authorizer.Authorize(conn, kmsg.ACLOperationWrite, kmsg.ACLResourceTypeTransactionalId, *id) {
+		return kerr.TransactionalIDAuthorizationFailed
+	}
+	return nil
+}
+
+// transactional reports whether any batch of the request claims to belong to a transaction.
+func (c *produceCall) transactional() bool {
+	for t := range c.request.Topics {
+		partitions := c.request.Topics[t].Partitions
+		for p := range partitions {
+			if isTransactional(partitions[p].Records) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// magicAt is where every record format has its version.
+const magicAt = 16
+
+func isTransactional(records []byte) bool {
+	return len(records) >= batch.HeaderSize && records[magicAt] == 2 && batch.Batch(records).Transactional()
+}
+
+// appendOne begins the append of one partition, or fills in why not.
+func (c *produceCall) appendOne(topic *catalog.Topic, wanted *kmsg.ProduceRequestTopicPartition, row *kmsg.ProduceResponseTopicPartition, err error) {
+	var p *storage.Partition
+	var ticket storage.Ticket
+	if err == nil {
+		p, err = c.writable(topic, wanted)
+	}
+	if err == nil {
+		ticket, err = c.begin(p, topic, wanted.Records)
+	}
+	if err != nil {
+		c.fail(row, topic, err)
+		if p != nil && tellsLogStart(err) {
+			row.LogStartOffset = p.Offsets().LogStart
+		}
+		return
+	}
+	c.held = true
+	c.appends = append(c.appends, pendingAppend{ticket: ticket, row: row, topic: topic})
+}
+
+// writable finds the partition if clients may write what they sent to it.
+func (c *produceCall) writable(topic *catalog.Topic, wanted *kmsg.ProduceRequestTopicPartition) (*storage.Partition, error) {
+	switch {
+	case !topic.HasPartition(wanted.Partition):
+		return nil, kerr.UnknownTopicOrPartition
+	case topic.Internal:
+		return nil, kerr.InvalidTopicException
+	case isTransactional(wanted.Records):
+		return nil, errNoTransaction
+	}
+	return c.handlers.Partitions.Partition(topic, wanted.Partition)
+}
+
+// errNoTransaction answers batches of transactions, none of which can be open.
+var errNoTransaction = fmt.Errorf("the partition is in no transaction: this broker has no transaction coordinator: %w", kerr.InvalidTxnState)
+
+func (c *produceCall) begin(p *storage.Partition, topic *catalog.Topic, records []byte) (storage.Ticket, error) {
+	rules := topic.Effective.Rules(c.request.Version, c.handlers.Now())
+	valid, err := batch.Validate(records, rules, c.handlers.Tripwires)
+	if err != nil {
+		return storage.Ticket{}, err
+	}
+	return p.Append(valid, storage.AppendOptions{})
+}

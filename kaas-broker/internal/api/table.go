@@ -1,0 +1,51 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-protocol"
+)
+
+// The keys that code other than the table refers to.
+const (
+	keyProduce int16 = 0
+	keyFetch   int16 = 1
+)
+
+// Table lists the APIs that this broker serves. Only these are advertised.
+func (h *Handlers) Table() []protocol.API {
+	return []protocol.API{
+		{Key: keyProduce, Pipelined: true, Start: h.produce},
+		{Key: keyFetch, Pipelined: true, Start: h.fetch},
+		{Key: 2, Start: inTurn(h.listOffsets)},
+		{Key: 3, Start: inTurn(h.metadata)},
+		{Key: 21, Start: inTurn(h.deleteRecords)},
+		{Key: 22, Start: inTurn(h.initProducerID)},
+		{Key: 23, Start: inTurn(h.offsetForLeaderEpoch)},
+		{Key: 60, Start: inTurn(h.describeCluster)},
+		{Key: 75, Start: inTurn(h.describeTopicPartitions)},
+	}
+}
+
+// inTurn makes a row's Start of a handler that does all its work when its turn to answer has come. An error of handle closes the connection: what a
+// client is to be told belongs into the response.
+func inTurn[M kmsg.Request](handle func(ctx context.Context, r *protocol.Request, message M) (kmsg.Response, error)) protocol.StartFunc {
+	return func(_ context.Context, r *protocol.Request) protocol.FinishFunc {
+		return func(ctx context.Context) (protocol.Reply, error) {
+			message, is := r.Message.(M)
+			if !is {
+				return protocol.Reply{}, fmt.Errorf("request of key %d holds a %T", r.Header.Key, r.Message)
+			}
+			response, err := handle(ctx, r, message)
+			return protocol.Reply{Message: response}, err
+		}
+	}
+}
+
+// responseTo returns the response kind of a request, at its version and with defaults.
+func responseTo[R kmsg.Response](request kmsg.Request) R {
+	return request.ResponseKind().(R)
+}

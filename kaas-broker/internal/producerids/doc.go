@@ -1,0 +1,2 @@
+// Package producerids hands out producer ids from blocks.
+package producerids
