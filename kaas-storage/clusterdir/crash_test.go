@@ -57,13 +57,11 @@ func TestWhatWasPromisedSurvivesAPowerCut(t *testing.T) {
 	t.Logf("seed %d", base)
 	crash := vfs.NewCrash(0)
 	d := open(t, crash, clusterdir.Options{Path: "__cluster"})
-	var last int64 = -1
 	for round := range 12 {
-		first, _, err := d.NextProducerBlock(t.Context())
+		last, _, err := d.NextProducerBlock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		last = first
 		if err := d.RaiseEpochFloor(10); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
-// ErrLeftovers: something that is not ours, or that another process still has open, lies in a topic's directory and keeps it
+// ErrLeftovers is returned when something that is not ours, or that another process still has open, lies in a topic's directory and keeps it
 // from being removed. The topic's data is gone; Delete called again later may finish.
 var ErrLeftovers = errors.New("topic directory is not empty")
 

@@ -128,6 +128,13 @@ func TestOperationsAreFinishedAfterACrashAtAnyStep(t *testing.T) {
 				died := dying.left == 0
 				dying.left = -1 // handles are closed by another owner
 				next := start(t, memory)
+				for _, place := range []string{"topics", "topic_state", "topic_deletions"} {
+					for _, left := range names(t, memory, clusterPath+"/"+place) {
+						if strings.HasSuffix(left, ".tmp") {
+							t.Fatalf("crash at change %d leaves %s/%s", n, place, left)
+						}
+					}
+				}
 				operation.check(t, next, w, err == nil)
 				if len(next.Problems()) > 0 {
 					t.Fatalf("crash at change %d leaves problems: %v", n, next.Problems())

@@ -110,6 +110,9 @@ func (s *Store) open(ctx context.Context) error {
 			return err
 		}
 		*place.dir = dir
+		if err := removeLeftovers(dir); err != nil {
+			return err
+		}
 	}
 	if err := s.loadDeletions(); err != nil {
 		return err
