@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"context"
 	"net"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,7 +119,7 @@ func TestAcceptErrorsAreWaitedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
 		const fails = 12
-		broken := &failing{Listener: m, err: tooManyFiles, fails: fails, calls: make(chan time.Time, fails)}
+		broken := &failing{Listener: m, err: syscall.EMFILE, fails: fails, calls: make(chan time.Time, fails)}
 		logged := newLog()
 		serve(t, protocol.Config{Logger: logged.logger(), Listeners: []protocol.Listener{{
 			Name: "BROKEN", Open: func(context.Context, string) (net.Listener, error) { return broken, nil },

@@ -33,7 +33,7 @@ type StartFunc func(ctx context.Context, r *Request) FinishFunc
 
 // FinishFunc completes a request on the connection's writer goroutine, when every earlier response has been
 // sent. It is called exactly once, also when the connection has ended meanwhile: then its context is already
-// cancelled, and its reply is released instead of sent. An error closes the connection and is logged, unless
+// canceled, and its reply is released instead of sent. An error closes the connection and is logged, unless
 // it is the context's.
 type FinishFunc func(ctx context.Context) (Reply, error)
 

@@ -70,7 +70,7 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 	if err := server.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("shutdown: %v, want the context's error", err)
 	}
-	within(t, "the parked fetch is cancelled", fetches.canceled)
+	within(t, "the parked fetch is canceled", fetches.canceled)
 	client.closed()
 }
 
@@ -161,7 +161,7 @@ func TestReplyThatCloses(t *testing.T) {
 		within(t, "start", fetches.started)
 		fetches.let <- protocol.Reply{Close: true}
 		client.receive()
-		within(t, "a request behind it is cancelled", fetches.canceled)
+		within(t, "a request behind it is canceled", fetches.canceled)
 		client.closed()
 	})
 }

@@ -2,14 +2,20 @@ package protocol
 
 import (
 	"errors"
+	"io"
+	"syscall"
 	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/kaas-rs/kaas/kaas-codec"
 )
 
 // endLabel names, for metrics, why a connection ended. The set of names is fixed.
 func endLabel(reason error) string {
 	var refusal *refusedError
 	switch {
-	case errors.Is(reason, errClientGone):
+	case errors.Is(reason, errClientGone), errors.Is(reason, io.EOF), errors.Is(reason, syscall.ECONNRESET), errors.Is(reason, syscall.EPIPE):
 		return "client"
 	case errors.Is(reason, errIdle):
 		return "idle"
@@ -31,16 +37,33 @@ func endLabel(reason error) string {
 // logEnd says why the connection ended: what an operator should look at as a warning, but not as often as a
 // client can cause it, and the rest only for debugging.
 func (c *connection) logEnd() {
-	log := c.server.config.Logger
-	event := log.Debug()
+	level, skipped := zerolog.DebugLevel, 0
 	switch endLabel(c.reason) {
 	case "refused", "slow", "error":
-		if skipped, ok := c.server.refusals.allow(time.Now()); ok {
-			event = log.Warn().Int("left_out", skipped)
+		if count, ok := c.server.refusals.allow(time.Now()); ok {
+			level, skipped = zerolog.WarnLevel, count
 		}
 	}
 	name, version := c.public.ClientSoftware()
-	event.Err(c.reason).Str("connection", c.public.ID()).Str("listener", c.public.Listener()).
+	c.server.config.Logger.WithLevel(level).Err(c.reason).Str("hint", hint(c.reason)).Int("left_out", skipped).Str("connection", c.public.ID()).Str("listener", c.public.Listener()).
 		Str("principal", c.public.Principal()).Str("software", name).Str("software_version", version).
 		Msg("connection ended")
 }
+
+// hint guesses what a client speaks whose first bytes are no size of a frame.
+func hint(reason error) string {
+	size := (*codec.FrameSizeError)(nil)
+	if !errors.As(reason, &size) {
+		return ""
+	}
+	switch {
+	case size.Size>>8 == 0x160301 || size.Size>>8 == 0x160303:
+		return "a TLS client on a plaintext listener?"
+	case isLetter(size.Size>>24) && isLetter(size.Size>>16&0xff) && isLetter(size.Size>>8&0xff):
+		return "an HTTP client?"
+	default:
+		return ""
+	}
+}
+
+func isLetter(b int32) bool { return b >= 'A' && b <= 'Z' }

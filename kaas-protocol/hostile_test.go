@@ -60,3 +60,25 @@ func TestRequestInPieces(t *testing.T) {
 		t.Fatalf("response %d, want 3", got)
 	}
 }
+
+func TestWrongProtocolIsNamedInTheLog(t *testing.T) {
+	for name, c := range map[string]struct {
+		bytes []byte
+		want  string
+	}{
+		"HTTP": {[]byte("GET / HTTP/1.1\r\n\r\n"), "an HTTP client?"},
+		"TLS":  {[]byte{0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3}, "a TLS client on a plaintext listener?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			logged := newLog()
+			server := serve(t, protocol.Config{Logger: logged.logger()})
+			client := dial(t, server)
+			client.write(c.bytes)
+			client.closed()
+			server.Close()
+			if logged.count(c.want) != 1 {
+				t.Errorf("nothing about %q", c.want)
+			}
+		})
+	}
+}

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/rs/zerolog"
 )
-
-const tooManyFiles = syscall.EMFILE
 
 // log collects what a server logs.
 type log struct {

@@ -56,7 +56,7 @@ func TestSectionsOnTheWire(t *testing.T) {
 	fetches := newParked()
 	server := serve(t, protocol.Config{Listeners: listeners, APIs: []protocol.API{fetches.api()}})
 	for name, lengths := range sizes {
-		for kind, make := range kinds {
+		for kind, build := range kinds {
 			for _, transport := range []string{"PLAINTEXT", "SSL"} {
 				t.Run(name+"/"+kind+"/"+transport, func(t *testing.T) {
 					client := dial(t, server)
@@ -67,7 +67,7 @@ func TestSectionsOnTheWire(t *testing.T) {
 					var sections []protocol.Section
 					for _, n := range lengths {
 						p := random(n)
-						want, sections = append(want, p), append(sections, make(t, p))
+						want, sections = append(want, p), append(sections, build(t, p))
 					}
 					for range 2 {
 						fetches.let <- fetchAnswer(sections...)
