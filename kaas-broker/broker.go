@@ -1,0 +1,194 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/kaas-rs/kaas/kaas-broker/config"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/health"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/topicconfig"
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-protocol"
+	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// ErrFenced ends Run when another process has taken over the data or cluster directory. Two processes never fight over one.
+var ErrFenced = errors.New("another process has taken over this broker's directory")
+
+// Options are what a broker is made of. Config is required.
+type Options struct {
+	Config        *config.Config
+	Version       string // for /healthz and messages
+	Logger        zerolog.Logger
+	MeterProvider metric.MeterProvider // nil: no metrics
+	// WrapFS puts a file system in front of the real one, for tests that inject faults. nil: none.
+	WrapFS func(vfs.FS) vfs.FS
+	// WrapAPI puts a function around every handler, for tests that inject errors and delays. nil: none.
+	WrapAPI func(protocol.API) protocol.API
+}
+
+// Broker is one opened broker. Open makes it, Run serves until its context ends, Close releases one that never ran.
+type Broker struct {
+	options    Options
+	config     *config.Config
+	log        zerolog.Logger
+	started    time.Time
+	tripwires  *batch.Tripwires
+	stores     *stores
+	engine     *storage.Engine
+	catalog    *catalog.Catalog
+	partitions *ownership.Manager
+	topics     *metastore.Store
+	server     *protocol.Server
+	health     *health.Server
+
+	fenceOnce sync.Once
+	fenced    chan error // of capacity 1
+}
+
+// Open opens the directories, the topics and the listeners, in that order, and claims what single mode must own alone. Nothing is served before Run.
+// An error names the directory, file or address that is to blame, and leaves nothing open.
+func Open(ctx context.Context, o Options) (*Broker, error) {
+	b := &Broker{
+		options: o, config: o.Config, log: o.Logger, started: time.Now(),
+		tripwires: &batch.Tripwires{}, catalog: catalog.New(), fenced: make(chan error, 1),
+	}
+	if err := b.open(ctx); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+func (b *Broker) open(ctx context.Context) error {
+	var err error
+	if b.stores, err = openStores(ctx, b.config, b.options.WrapFS, b.log); err != nil {
+		return err
+	}
+	if err := b.openEngine(); err != nil {
+		return err
+	}
+	b.partitions = ownership.New(b.ownership())
+	if b.topics, err = metastore.Open(ctx, b.metadata()); err != nil {
+		return err
+	}
+	if b.server, err = protocol.New(b.protocol()); err != nil {
+		return err
+	}
+	if err := b.server.Listen(); err != nil {
+		return err
+	}
+	return b.openHealth()
+}
+
+func (b *Broker) openEngine() error {
+	retention := b.config.Storage.RetentionInterval
+	if retention == 0 {
+		retention = -1
+	}
+	deadline := b.config.Storage.FsyncDeadline
+	if deadline == 0 {
+		deadline = math.MaxInt64
+	}
+	var err error
+	b.engine, err = storage.NewEngine(storage.Options{
+		Logger:            b.log,
+		MeterProvider:     b.options.MeterProvider,
+		Tripwires:         b.tripwires,
+		IODeadline:        deadline,
+		RetentionInterval: retention,
+	})
+	return err
+}
+
+// memorySegment caps segment.bytes in dev mode.
+const memorySegment = 16 << 20
+
+func (b *Broker) ownership() ownership.Options {
+	o := ownership.Options{Engine: b.engine, Volume: b.stores.volume, Catalog: b.catalog, Logger: b.log}
+	if b.config.Mode == config.ModeDev {
+		o.MaxSegmentBytes = memorySegment
+	} else {
+		o.Fenced = func(label string, err error) { b.fence(fmt.Errorf("partition %s: %w", label, err)) }
+	}
+	return o
+}
+
+// fence ends Run, once, with the first reason.
+func (b *Broker) fence(err error) {
+	b.fenceOnce.Do(func() { b.fenced <- fmt.Errorf("%w: %w", ErrFenced, err) })
+}
+
+func (b *Broker) metadata() metastore.Options {
+	return metastore.Options{
+		Cluster: b.stores.cluster,
+		Volume:  b.stores.volume,
+		Catalog: b.catalog,
+		Resolve: func(overrides map[string]string) (topicconfig.Effective, error) {
+			return topicconfig.Resolve(b.config.Values, overrides)
+		},
+		DefaultPartitions: func() int32 { return b.config.Topics.Partitions },
+		Abandon:           b.partitions.Abandon,
+		Logger:            b.log,
+	}
+}
+
+func (b *Broker) openHealth() error {
+	if b.config.Health.Address == "" {
+		return nil
+	}
+	var err error
+	b.health, err = health.Listen(health.Options{
+		Address: b.config.Health.Address, MayMove: b.config.Health.MayMove, Source: b, Logger: b.log,
+	})
+	return err
+}
+
+// ClusterID is the id of the cluster, made once and kept in the cluster directory.
+func (b *Broker) ClusterID() string { return b.stores.cluster.ClusterID() }
+
+// Addr is the bound address of a listener, nil for an unknown name.
+func (b *Broker) Addr(listener string) net.Addr { return b.server.Addr(listener) }
+
+// HealthAddr is the bound address of the health server, nil when there is none; moved says that the configured port was taken.
+func (b *Broker) HealthAddr() (addr net.Addr, moved bool) {
+	if b.health == nil {
+		return nil, false
+	}
+	return b.health.Addr(), b.health.Moved()
+}
+
+// Tripwires counts where records were decoded or batches encoded anew.
+func (b *Broker) Tripwires() *batch.Tripwires { return b.tripwires }
+
+// Close releases what Open opened, writing nothing. After Run it is not needed.
+func (b *Broker) Close() error {
+	var errs []error
+	if b.health != nil {
+		errs = append(errs, b.health.Close())
+	}
+	if b.server != nil {
+		errs = append(errs, b.server.Close())
+	}
+	if b.engine != nil {
+		errs = append(errs, b.engine.Close())
+	}
+	if b.topics != nil {
+		errs = append(errs, b.topics.Close())
+	}
+	if b.stores != nil {
+		errs = append(errs, b.stores.close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,72 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/health"
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+)
+
+var _ health.Source = (*Broker)(nil)
+
+// Report describes the broker for /healthz. It takes no lock that is held during a file operation.
+func (b *Broker) Report() health.Report {
+	partitions := b.partitions.Health()
+	id := b.config.BrokerID
+	r := health.Report{
+		Status:               "ok",
+		Version:              b.options.Version,
+		Mode:                 string(b.config.Mode),
+		ClusterID:            b.ClusterID(),
+		BrokerID:             id,
+		UptimeMs:             time.Since(b.started).Milliseconds(),
+		IsController:         true,
+		ControllerID:         &id,
+		Topics:               b.catalog.Snapshot().Len(),
+		PartitionsAssigned:   partitions.Assigned,
+		PartitionsLed:        partitions.Served,
+		PartitionsRecovering: partitions.Recovering,
+		PartitionsFailed:     []health.FailedPartition{},
+		StorageStalled:       partitions.Stalled,
+		StorageFull:          b.stores.volume.Full(),
+		Problems:             []string{},
+		RecordDecodes:        map[string]int64{},
+		BatchReencodes:       map[string]int64{},
+	}
+	for _, f := range partitions.Failed {
+		r.PartitionsFailed = append(r.PartitionsFailed, health.FailedPartition(f))
+	}
+	for _, p := range b.topics.Problems() {
+		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s", p.Manifest, p.Reason))
+	}
+	for site, counts := range b.tripwires.Snapshot() {
+		addCounts(&r, site, counts)
+	}
+	if len(r.PartitionsFailed)+len(r.Problems) > 0 || r.StorageFull {
+		r.Status = "degraded"
+	}
+	return r
+}
+
+// addCounts lists only sites that were passed, so that the usual answer is an empty object.
+func addCounts(r *health.Report, site batch.Site, counts batch.Counts) {
+	if counts.Decoded > 0 {
+		r.RecordDecodes[string(site)] = int64(counts.Decoded)
+	}
+	if counts.Reencoded > 0 {
+		r.BatchReencodes[string(site)] = int64(counts.Reencoded)
+	}
+}
+
+// errRecovering holds traffic back while partitions are still being taken over for the first time.
+var errRecovering = errors.New("partitions are still being taken over")
+
+// Ready returns nil once every partition was taken over or has failed to be: a partition that cannot be taken does not hold the broker back.
+func (b *Broker) Ready() error {
+	if n := b.partitions.Health().Recovering; n > 0 {
+		return fmt.Errorf("%w: %d to go", errRecovering, n)
+	}
+	return nil
+}
