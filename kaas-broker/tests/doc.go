@@ -1,2 +1,7 @@
-// Package tests runs real Kafka clients against kaas.
+// Package tests holds the tests of kaas with real Kafka clients. It is a module of its own, never tagged, so that nobody who uses the broker
+// gets the dependencies of its clients.
+//
+//   - harness starts the broker under test, stops it, kills it and finds the tools of others.
+//   - clients holds one file for each client, and the tests that cross them.
+//   - transcript runs the commands of README.md and compares what they print.
 package tests

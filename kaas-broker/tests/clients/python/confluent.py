@@ -1,0 +1,42 @@
+"""confluent-kafka: confluent.py produce|consume bootstrap=… topic=… [count=…] [compression=…] [any librdkafka setting]"""
+
+import sys
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+
+import lines
+
+
+def produce(bootstrap, topic, compression="none", **settings):
+    failures = []
+    producer = Producer({"bootstrap.servers": bootstrap, "compression.type": compression, "linger.ms": 5, **settings})
+
+    def delivered(error, _message):
+        if error is not None:
+            failures.append(error)
+
+    for key, value in lines.records():
+        producer.produce(topic, key=key, value=value, partition=0, on_delivery=delivered)
+        producer.poll(0)
+    if producer.flush(60) != 0:
+        sys.exit("not all records were answered within a minute")
+    if failures:
+        sys.exit(f"{len(failures)} records failed, the first with {failures[0]}")
+
+
+def consume(bootstrap, topic, count, **settings):
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", "enable.auto.commit": False, **settings})
+    consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
+    missing = int(count)
+    while missing > 0:
+        message = consumer.poll(30)
+        if message is None:
+            sys.exit(f"{missing} records are missing")
+        if message.error():
+            sys.exit(str(message.error()))
+        lines.show(message.key(), message.value())
+        missing -= 1
+    consumer.close()
+
+
+{"produce": produce, "consume": consume}[sys.argv[1]](**lines.arguments())

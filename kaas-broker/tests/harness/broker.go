@@ -1,0 +1,196 @@
+package harness
+
+import (
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Mode says where a broker keeps its records.
+type Mode int
+
+const (
+	// Single keeps them in a data directory.
+	Single Mode = iota
+	// Dev keeps them in memory.
+	Dev
+)
+
+// Options says what broker a test needs. The zero value is a broker with a data directory of its own and default settings.
+type Options struct {
+	Mode Mode
+	// Dir is the data directory; empty means a new one that is removed after the test.
+	Dir string
+	// Overrides are settings under Kafka's own names.
+	Overrides map[string]string
+	// Flags follow the others on kaas's command line. Apache Kafka has no such flags: a test that gives some is skipped there.
+	Flags []string
+	// Env is added to kaas's environment, as KEY=value.
+	Env []string
+}
+
+// process is a broker that the harness controls.
+type process interface {
+	start(t testing.TB)
+	kill(t testing.TB)
+	terminate(t testing.TB)
+	log() string
+}
+
+// Broker is the broker under test.
+type Broker struct {
+	address string
+	process process
+	options Options
+	running bool
+}
+
+// Start runs a broker until the test ends. With KAAS_TEST_BOOTSTRAP it is the one that runs there.
+func Start(t testing.TB, options Options) *Broker {
+	t.Helper()
+	if address := os.Getenv("KAAS_TEST_BOOTSTRAP"); address != "" {
+		if !options.plain() {
+			t.Skip("needs a broker with settings of its own, but KAAS_TEST_BOOTSTRAP is set")
+		}
+		return &Broker{address: address, running: true}
+	}
+	if options.Dir == "" {
+		options.Dir = t.TempDir()
+	}
+	broker := &Broker{address: freeAddress(t), options: options}
+	if Apache() {
+		broker.process = newApache(t, broker.address, options)
+	} else {
+		broker.process = newKaas(t, broker.address, options)
+	}
+	t.Cleanup(func() { broker.cleanup(t) })
+	broker.Resume(t)
+	return broker
+}
+
+// Apache says whether tests run against Apache Kafka instead of kaas.
+func Apache() bool { return os.Getenv("KAAS_TEST_BROKER") == "apache" }
+
+// Settle waits for what Apache Kafka does after it has answered: a topic that was just made or changed is known to every part of it only a moment
+// later. Kaas answers when it is done, so nothing waits there.
+func Settle() {
+	if Apache() {
+		time.Sleep(500 * time.Millisecond)
+	}
+}
+
+// NeedKaas skips a test of something that only kaas has.
+func NeedKaas(t testing.TB) {
+	t.Helper()
+	if Apache() || os.Getenv("KAAS_TEST_BOOTSTRAP") != "" {
+		t.Skip("is about kaas itself")
+	}
+}
+
+func (o Options) plain() bool {
+	return o.Dir == "" && len(o.Overrides) == 0 && len(o.Flags) == 0 && len(o.Env) == 0
+}
+
+// settings are the overrides as key=value, in a fixed order.
+func (o Options) settings() []string {
+	var list []string
+	for _, key := range slices.Sorted(maps.Keys(o.Overrides)) {
+		list = append(list, key+"="+o.Overrides[key])
+	}
+	return list
+}
+
+// Bootstrap is the broker's host:port. It stays the same over restarts.
+func (b *Broker) Bootstrap() string { return b.address }
+
+// Dir is the data directory.
+func (b *Broker) Dir() string { return b.options.Dir }
+
+// Kill ends the broker as `kill -9` does.
+func (b *Broker) Kill(t testing.TB) {
+	t.Helper()
+	b.needProcess(t)
+	b.process.kill(t)
+	b.running = false
+}
+
+// Stop ends the broker as a service manager does, and waits until it has left.
+func (b *Broker) Stop(t testing.TB) {
+	t.Helper()
+	b.needProcess(t)
+	b.process.terminate(t)
+	b.running = false
+}
+
+// Resume starts the broker again on the same address and data, and waits until it accepts connections.
+func (b *Broker) Resume(t testing.TB) {
+	t.Helper()
+	b.needProcess(t)
+	b.process.start(t)
+	b.running = true
+}
+
+// Log is what the broker has written so far.
+func (b *Broker) Log() string {
+	if b.process == nil {
+		return ""
+	}
+	return b.process.log()
+}
+
+func (b *Broker) needProcess(t testing.TB) {
+	t.Helper()
+	if b.process == nil {
+		t.Skip("needs a broker that it can stop, but KAAS_TEST_BOOTSTRAP is set")
+	}
+}
+
+func (b *Broker) cleanup(t testing.TB) {
+	if b.running {
+		b.process.kill(t)
+	}
+	if t.Failed() {
+		t.Logf("the broker's log:\n%s", tail(b.Log(), 3<<10))
+	}
+}
+
+// freeAddress finds a loopback port that nobody uses. It lies below the ports that outgoing connections get, because those of the clients
+// would otherwise take it while the broker is down; Apache Kafka needs the port 10000 above for its controller, too.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	for port := 20000 + int(time.Now().UnixNano()/1000%2000); port < 22700; port++ {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			continue
+		}
+		_ = listener.Close()
+		return address
+	}
+	t.Fatal("no free port between 20000 and 22700")
+	return ""
+}
+
+// waitForPort returns when the address accepts connections, or fails the test when the process has left or 60 seconds have passed.
+func waitForPort(t testing.TB, address string, left <-chan struct{}, log func() string) {
+	t.Helper()
+	deadline := time.After(60 * time.Second)
+	for {
+		connection, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			_ = connection.Close()
+			return
+		}
+		select {
+		case <-left:
+			t.Fatalf("the broker left instead of listening on %s:\n%s", address, tail(log(), 8<<10))
+		case <-deadline:
+			t.Fatalf("the broker does not listen on %s:\n%s", address, tail(log(), 8<<10))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
