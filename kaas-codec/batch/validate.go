@@ -17,7 +17,7 @@ const definedBits = compressionMask | appendTimeBit | transactionalBit | control
 // for a compacted topic, for timestamp bounds, for a maximum timestamp that the producer left
 // unset, for another codec and for the formats v0 and v1; each is counted in t at its site. What a
 // decode brings to light (a wrong maximum timestamp, offsets that do not count up) is put right as
-// Kafka does.
+// Kafka does. Records that nobody had to decode are not known to be well-formed.
 //
 // Validate may change attributes, maximum timestamp and CRC of the argument in place. It does not
 // stamp the append time: the log does when it knows it.

@@ -45,6 +45,9 @@ func (c validation) run(t *testing.T) {
 	if !errors.As(err, &rejected) || !errors.Is(err, c.want) || b != nil {
 		t.Fatalf("got %x, %v, want %v", b, err, c.want)
 	}
+	if rejected.Error() != c.want.Error()+": "+rejected.Message {
+		t.Errorf("error text %q", rejected.Error())
+	}
 	if rejected.Message == "" || len(rejected.Records) != c.bad {
 		t.Errorf("message %q, %d records listed, want %d", rejected.Message, len(rejected.Records), c.bad)
 	}
