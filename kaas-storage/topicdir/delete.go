@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"syscall"
+	"time"
 
 	storage "github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
@@ -91,11 +92,25 @@ func deletePartitions(ctx context.Context, v *storage.Volume, t Topic, raise fun
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := storage.DestroyPartition(ctx, dir, partitionName(partition)); err != nil {
+		if err := destroyPartition(ctx, dir, partition); err != nil {
 			return err
 		}
 	}
 	return removeFiles(dir)
+}
+
+// destroyPatience is how long a partition's directory may go on filling while it is emptied. It does not cut a removal short, which may
+// take long, but the trying again after it: somebody's open file on NFS, or a directory that is not ours, comes back or stays.
+const destroyPatience = time.Second
+
+func destroyPartition(ctx context.Context, topic vfs.Dir, partition int32) error {
+	limited, cancel := context.WithTimeout(ctx, destroyPatience)
+	defer cancel()
+	err := storage.DestroyPartition(limited, topic, partitionName(partition))
+	if errors.Is(err, vfs.ErrNotEmpty) {
+		return fmt.Errorf("%w: %s/%d", ErrLeftovers, topic.Path(), partition)
+	}
+	return err
 }
 
 // removeFiles removes the configuration and what interrupted writes of it left.

@@ -151,3 +151,20 @@ func TestStrangersInATopicDirectoryAreLeftAlone(t *testing.T) {
 		t.Fatalf("left: %v", got)
 	}
 }
+
+func TestStrangerInAPartitionEndsTheDeletionWithAnError(t *testing.T) {
+	memory := vfs.NewMem(0)
+	v := volume(t, memory)
+	topic := topicdir.Topic{Name: "orders", ID: firstID, Partitions: 1}
+	create(t, v, topic, 0, 0)
+	stranger := "orders/" + firstID.String() + "/0/lost+found"
+	if err := memory.MkdirAll(stranger); err != nil {
+		t.Fatal(err)
+	}
+	if err := remove(t.Context(), v, topic); !errors.Is(err, topicdir.ErrLeftovers) {
+		t.Fatalf("error %v", err)
+	}
+	if _, err := memory.OpenDir(stranger); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,6 +21,8 @@ type deletion struct {
 	noted bool // the note is durable
 	// freed: nobody has its partitions open, the floor of epochs is above its own, and its name is free. Only directories are left.
 	freed bool
+	// retryAt is when the removal of the directories is tried again.
+	retryAt time.Time
 	// topic is what the catalog showed of it, for Abandon; nil once that was called, and after a restart.
 	topic *catalog.Topic
 }
@@ -162,13 +165,20 @@ func removeDurably(removed error, sync func() error) error {
 	return sync()
 }
 
-// Sweep removes the directories of deleted topics. It holds up no other change. What fails is logged and stays for the next sweep.
+// sweepPause is the time between two attempts at directories that could not be removed.
+const sweepPause = 30 * time.Second
+
+// Sweep removes the directories of deleted topics. It holds up no other change. What fails is logged and tried again half a minute later.
 func (s *Store) Sweep(ctx context.Context) {
 	release, err := s.acquire(ctx)
 	if err != nil {
 		return
 	}
-	pending := s.pending(func(d *deletion) bool { return d.freed })
+	now := time.Now()
+	pending := s.pending(func(d *deletion) bool { return d.freed && !now.Before(d.retryAt) })
+	for _, d := range pending {
+		d.retryAt = now.Add(sweepPause)
+	}
 	release()
 	for _, d := range pending {
 		if err := s.destroy(ctx, d); err != nil && ctx.Err() == nil {

@@ -24,9 +24,10 @@ func (s *Store) Run(ctx context.Context) error {
 		if err := s.Reload(ctx); err != nil && ctx.Err() == nil {
 			s.options.Logger.Warn().Err(err).Msg("metadata could not be reloaded")
 		}
-		s.Sweep(ctx)
 		// Many manifests on a slow file server must not keep it busy with being looked at.
-		timer.Reset(max(s.options.PollInterval, lookShare*time.Since(started)))
+		pause := max(s.options.PollInterval, lookShare*time.Since(started))
+		s.Sweep(ctx)
+		timer.Reset(pause)
 	}
 }
 
