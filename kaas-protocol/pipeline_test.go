@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -10,14 +11,12 @@ import (
 func TestResponsesLeaveInRequestOrder(t *testing.T) {
 	fetches, produced := newParked(), make(chan int32, 10)
 	metadataStarted := make(chan struct{}, 1)
-	server := serve(t, protocol.Config{APIs: []protocol.API{
-		fetches.api(), produce(produced),
-		replying(func(r *protocol.Request) (protocol.Reply, error) {
-			metadataStarted <- struct{}{}
-			return protocol.Reply{Message: metadataAnswer(r)}, nil
-		}),
-	}})
-	client := dial(t, server)
+	describing := metadata()
+	describing.Start = func(ctx context.Context, r *protocol.Request) protocol.FinishFunc {
+		metadataStarted <- struct{}{}
+		return metadata().Start(ctx, r)
+	}
+	client := dial(t, serve(t, protocol.Config{APIs: []protocol.API{fetches.api(), produce(produced), describing}}))
 
 	fetch := client.send(fetchRequest())
 	write := client.send(produceRequest(-1, 100))
@@ -45,6 +44,26 @@ func TestResponsesLeaveInRequestOrder(t *testing.T) {
 			t.Fatalf("response %d, want %d", got, want)
 		}
 	}
+}
+
+func TestPipelinedRequestWaitsForOneThatIsNot(t *testing.T) {
+	produced, begun, end := make(chan int32, 1), make(chan struct{}), make(chan struct{})
+	slow := replying(func(r *protocol.Request) (protocol.Reply, error) {
+		close(begun)
+		<-end
+		return protocol.Reply{Message: metadataAnswer(r)}, nil
+	})
+	client := dial(t, serve(t, protocol.Config{APIs: []protocol.API{slow, produce(produced)}}))
+	client.send(metadataRequest())
+	within(t, "Metadata", begun)
+	client.send(produceRequest(-1, 10))
+	select {
+	case <-produced:
+		t.Error("Produce started while an earlier Metadata was unanswered")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(end)
+	within(t, "Produce", produced)
 }
 
 func TestAcksZeroSendsNothing(t *testing.T) {
@@ -126,6 +145,28 @@ func TestInFlightBytesOfAllConnections(t *testing.T) {
 	fetches.let <- protocol.Reply{}
 	within(t, "second large request", produced)
 	other.receive()
+}
+
+func TestRefusedRequestsGiveTheirBytesBack(t *testing.T) {
+	const limit = 300_000
+	server := serve(t, protocol.Config{
+		APIs:   []protocol.API{produce(nil)},
+		Limits: protocol.Limits{TotalInFlightBytes: limit, MaxRequestBytes: limit},
+	})
+	for range 3 {
+		client := dial(t, server)
+		refused := frame(produceRequest(-1, 250_000), 1)
+		refused[5] = 99 // the key
+		client.write(refused)
+		client.closed()
+		client.conn.Close()
+		half := dial(t, server)
+		half.write(frame(produceRequest(-1, 250_000), 1)[:100_000])
+		half.conn.Close()
+	}
+	client := dial(t, server)
+	client.send(produceRequest(-1, 250_000))
+	client.receive()
 }
 
 func TestDrainEndsAWaitForRoom(t *testing.T) {

@@ -109,6 +109,19 @@ func TestThrottleMutesTheConnection(t *testing.T) {
 	}
 }
 
+func TestMutedConnectionIsNotIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const throttle = 3 * time.Minute
+		client := inMemory(t, protocol.Limits{MaxIdle: time.Minute}, throttling(produce(nil), throttle)).dial(t)
+		client.send(produceRequest(-1, 10))
+		client.receive()
+		answered := time.Now()
+		if got := (<-ended(client)).Sub(answered); got != throttle+time.Minute {
+			t.Errorf("closed after %s, want the throttle and the idle time", got)
+		}
+	})
+}
+
 func TestSlowRequestIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := inMemory(t, protocol.Limits{ReceiveTimeout: 20 * time.Second}, metadata())

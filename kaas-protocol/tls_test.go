@@ -66,9 +66,18 @@ func TestCertificateIsReloaded(t *testing.T) {
 			t.Fatalf("presents %q while the files are broken, want second", got)
 		}
 	}
-	time.Sleep(30 * time.Millisecond)
+	unusable := logged.count("not usable")
+	time.Sleep(50 * time.Millisecond)
 	if got := logged.count("cannot read"); got != 1 {
 		t.Errorf("%d log lines about one missing file, want 1", got)
+	}
+	if err := os.WriteFile(files.CertFile, []byte("more nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond)
+	// Two when the file was read while it was being written.
+	if got := logged.count("not usable") - unusable; got < 1 || got > 2 {
+		t.Errorf("%d log lines about one unusable file, want 1", got)
 	}
 
 	third.write(t, directory)
