@@ -15,7 +15,9 @@ type Authorizer interface {
 // allowAll is the authorizer of a broker without access control.
 type allowAll struct{}
 
-func (allowAll) Authorize(*protocol.Conn, kmsg.ACLOperation, kmsg.ACLResourceType, string) bool { return true }
+func (allowAll) Authorize(*protocol.Conn, kmsg.ACLOperation, kmsg.ACLResourceType, string) bool {
+	return true
+}
 
 const clusterResource = "kafka-cluster"
 

@@ -85,39 +85,28 @@ func (c *fetchCall) poll(ctx context.Context) error {
 	if c.read() || c.request.MaxWaitMillis <= 0 || len(c.rows) == 0 {
 		return c.confirmEmpty(ctx)
 	}
-	changed := make(chan struct{}, 1)
-	defer c.watch(changed)()
 	timer := time.NewTimer(time.Duration(c.request.MaxWaitMillis) * time.Millisecond)
 	defer timer.Stop()
+	watch := newFetchWatch(c.rows)
+	defer func() { watch.end() }()
 	for {
-		// A first look after the watch began: what came before it makes no noise.
+		// What came before the watch began makes no noise, so the next look is after it.
 		if c.read() {
-			break
+			return c.confirmEmpty(ctx)
+		}
+		if !watch.covers(c.rows) {
+			watch.end()
+			watch = newFetchWatch(c.rows)
+			continue
 		}
 		select {
-		case <-changed:
-			continue
+		case <-watch.changed:
 		case <-timer.C:
+			return c.confirmEmpty(ctx)
 		case <-c.conn.Draining():
+			return c.confirmEmpty(ctx)
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		}
-		break
-	}
-	return c.confirmEmpty(ctx)
-}
-
-// watch begins to send to changed whenever a partition's watermark moves or its leadership ends.
-func (c *fetchCall) watch(changed chan<- struct{}) (stop func()) {
-	stops := make([]func(), 0, len(c.rows))
-	for i := range c.rows {
-		if p := c.rows[i].partition; p != nil {
-			stops = append(stops, p.Watch(changed))
-		}
-	}
-	return func() {
-		for _, stop := range stops {
-			stop()
 		}
 	}
 }
@@ -133,28 +122,24 @@ func (c *fetchCall) confirmEmpty(ctx context.Context) error {
 		}
 	}
 	notBefore := time.Now().Add(-maxConfirmedAge)
-	ended := ctx
 	if len(c.rows) > 1 {
-		ended = endedContext(ctx)
+		ended := endedContext(ctx)
 		for i := range c.rows {
-			if p := c.rows[i].partition; p != nil && c.rows[i].err == nil {
-				_ = p.Confirm(ended, notBefore)
+			if row := &c.rows[i]; row.err == nil {
+				_ = row.partition.Confirm(ended, notBefore)
 			}
 		}
 	}
 	for i := range c.rows {
 		row := &c.rows[i]
-		if row.partition == nil || row.err != nil {
+		if row.err != nil {
 			continue
 		}
 		if err := row.partition.Confirm(ctx, notBefore); err != nil {
 			row.fail(err)
 		}
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	return ctx.Err()
 }
 
 func (c *fetchCall) release() {

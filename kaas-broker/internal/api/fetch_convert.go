@@ -19,15 +19,18 @@ func (c *fetchCall) readConverted(row *fetchRow, wanted *fetchsession.Wanted, o 
 	}
 	for offset := wanted.Offset; ; {
 		section, err := row.partition.Read(offset, o)
-		if err != nil || section == nil {
+		if err != nil {
 			return err
+		}
+		if section == nil {
+			return row.over()
 		}
 		data, err := sectionBytes(section)
 		section.Release()
 		if err != nil {
 			return err
 		}
-		converted, next, err := convertDown(data, magic, wanted.Offset, c)
+		converted, next, err := c.convertDown(data, magic, wanted.Offset)
 		if err != nil {
 			return err
 		}
@@ -42,7 +45,7 @@ func (c *fetchCall) readConverted(row *fetchRow, wanted *fetchsession.Wanted, o 
 
 // convertDown converts the whole batches at the beginning of data and returns the offset behind them. Of a first batch that is cut the cut bytes are
 // returned as they are: its first fields are laid out alike in all formats, so the client sees a message that does not fit its limit, and raises it.
-func convertDown(data []byte, magic int8, from int64, c *fetchCall) (converted []byte, next int64, err error) {
+func (c *fetchCall) convertDown(data []byte, magic int8, from int64) (converted []byte, next int64, err error) {
 	whole := 0
 	for rest := data; len(rest) > 0; {
 		b, after, err := batch.Next(rest)

@@ -89,7 +89,7 @@ func (c *fetchCall) readOne(row *fetchRow, snapshot *catalog.Snapshot, wanted *f
 	}
 	if c.request.IsolationLevel == readCommitted && wanted.Offset >= row.bounds.LastStable && wanted.Offset <= row.bounds.LogEnd &&
 		wanted.Offset >= row.bounds.LogStart {
-		return nil
+		return row.over()
 	}
 	limit := min(int(wanted.MaxBytes), c.maxBytes-taken)
 	whole := taken == 0 && c.request.Version >= fetchWithLimit
@@ -100,11 +100,20 @@ func (c *fetchCall) readOne(row *fetchRow, snapshot *catalog.Snapshot, wanted *f
 	if err != nil {
 		return err
 	}
-	if section != nil {
-		row.section, row.size = section, int(section.Size())
-		row.full = row.size >= int(wanted.MaxBytes)
+	if section == nil {
+		return row.over()
 	}
+	row.section, row.size = section, int(section.Size())
+	row.full = row.size >= int(wanted.MaxBytes)
 	return nil
+}
+
+// over is why a partition without anything to read will not get anything: its leadership has ended.
+func (r *fetchRow) over() error {
+	if leads(r.partition) {
+		return nil
+	}
+	return r.partition.Err()
 }
 
 // topic finds the topic by what the version names it by.
