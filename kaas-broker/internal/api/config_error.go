@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
@@ -14,8 +15,13 @@ func invalidConfig(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, topicconfig.ErrBadRequest):
-		return refuse(kerr.InvalidRequest, "%v", err)
+		return refuse(kerr.InvalidRequest, "%s", oneLine(err))
 	default:
-		return refuse(kerr.InvalidConfig, "%v", err)
+		return refuse(kerr.InvalidConfig, "%s", oneLine(err))
 	}
+}
+
+// oneLine is the text of an error that may be several joined: tools print it within a line.
+func oneLine(err error) string {
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }

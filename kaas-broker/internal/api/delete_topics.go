@@ -5,7 +5,7 @@ package api
 // When a topic is answered without an error, its deletion is durable and its name is free. Its directories are removed afterwards. A topic that is named twice,
 // by name, by id or by both, is not deleted. Internal topics may be deleted, as in Kafka.
 //
-// Deviations: none that a client sees.
+// Deviations: a topic that is named by name and by id gets two rows (Kafka: one).
 
 import (
 	"context"
