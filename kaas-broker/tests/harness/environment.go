@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -49,4 +51,9 @@ func Missing(t testing.TB, message string) {
 		t.Fatal(message)
 	}
 	t.Skip(message)
+}
+
+// environment is the test's own environment without what belongs to the tests, which kaas would take for settings of its own.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "KAAS_") })
 }

@@ -1,4 +1,4 @@
-"""confluent-kafka: confluent.py produce|consume bootstrap=… topic=… [count=…] [compression=…] [any librdkafka setting]"""
+"""confluent-kafka: confluent.py produce|consume bootstrap=… topic=… [count=…] [compression=…] [pace=seconds between records] [any librdkafka setting]"""
 
 import sys
 
@@ -7,7 +7,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 import lines
 
 
-def produce(bootstrap, topic, compression="none", **settings):
+def produce(bootstrap, topic, compression="none", pace="0", **settings):
     failures = []
     producer = Producer({"bootstrap.servers": bootstrap, "compression.type": compression, "linger.ms": 5, **settings})
 
@@ -17,7 +17,7 @@ def produce(bootstrap, topic, compression="none", **settings):
 
     for key, value in lines.records():
         producer.produce(topic, key=key, value=value, partition=0, on_delivery=delivered)
-        producer.poll(0)
+        producer.poll(float(pace))
     if producer.flush(60) != 0:
         sys.exit("not all records were answered within a minute")
     if failures:

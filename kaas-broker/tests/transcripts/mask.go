@@ -1,0 +1,139 @@
+package transcripts
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// masks hides what differs from run to run or from broker to broker without meaning anything: ids, the present time, addresses, error texts, the
+// documentation of settings. Whether there is one is kept.
+type masks struct {
+	names  map[[16]byte]string // of topic ids
+	epochs map[string]int32    // of topics
+}
+
+// strangerID is a topic id that no topic has.
+var strangerID = [16]byte{0xde, 0xad, 15: 1}
+
+func newMasks() masks {
+	return masks{names: map[[16]byte]string{strangerID: "stranger"}, epochs: map[string]int32{}}
+}
+
+func (m *masks) learn(id [16]byte, name string, epoch int32) {
+	m.names[id] = name
+	m.epochs[name] = epoch
+}
+
+// linesOf writes an answer down. Its first line is the answer itself.
+func (m *masks) linesOf(response kmsg.Response, body []byte) []Line {
+	r := renderer{masks: m}
+	r.structure(reflect.ValueOf(response).Elem(), "", "", "", true)
+	if !bytes.Equal(response.AppendTo(nil), body) {
+		r.lines[0].Fields = append(r.lines[0].Fields, Field{"encoding", "unusual"})
+	}
+	return r.lines
+}
+
+// topicID is the name of the topic with an id that is known, or only that there is an id.
+func (m *masks) topicID(id [16]byte) string {
+	if name, known := m.names[id]; known {
+		return name
+	}
+	return "<id>"
+}
+
+// scalar is the mask of a field's value, if it has one. The field is known to be set.
+func (m *masks) scalar(value reflect.Value, name, topic string) (text string, masked bool) {
+	switch name {
+	case "TopicID":
+		return m.topicID(value.Interface().([16]byte)), true
+	case "ClusterID", "SessionID":
+		return "<id>", true
+	case "ProducerID":
+		return "<id>", value.Int() >= 0
+	case "Host", "Port":
+		return "<address>", true
+	case "ErrorMessage", "Documentation":
+		return "<text>", true
+	case "LogAppendTime", "Timestamp", "MaxTimestamp":
+		return timeText(value.Int()), true
+	case "LeaderEpoch", "Epoch":
+		return m.epoch(int32(value.Int()), topic), true
+	case "FinalizedFeaturesEpoch":
+		return "<epoch>", value.Int() >= 0
+	}
+	return "", false
+}
+
+// epoch tells a leader epoch by how far it is from the one that the script has learned.
+func (m *masks) epoch(epoch int32, topic string) string {
+	learned, known := m.epochs[topic]
+	switch {
+	case epoch < 0:
+		return strconv.Itoa(int(epoch))
+	case !known || epoch == learned:
+		return "<epoch>"
+	default:
+		return fmt.Sprintf("<epoch>%+d", epoch-learned)
+	}
+}
+
+// nearNow is how far a time may be from the present and still be called so.
+const nearNow = 10 * time.Minute
+
+func timeText(ms int64) string {
+	if time.Since(time.UnixMilli(ms)).Abs() < nearNow {
+		return "<now>"
+	}
+	return strconv.FormatInt(ms, 10)
+}
+
+// counted replaces the lines whose path matches a pattern by their number.
+func counted(lines []Line, patterns []string) []Line {
+	kept := lines[:0:0]
+	numbers := make([]int, len(patterns))
+	for _, line := range lines {
+		hidden := false
+		for i, pattern := range patterns {
+			if !hidden && matches(pattern, line.Path) {
+				numbers[i]++
+				hidden = true
+			}
+		}
+		if !hidden {
+			kept = append(kept, line)
+		}
+	}
+	for i, pattern := range patterns {
+		if numbers[i] > 0 {
+			kept = append(kept, Line{Path: pattern, Fields: []Field{{"number", strconv.Itoa(numbers[i])}}})
+		}
+	}
+	return kept
+}
+
+// matches reports whether a text is as the pattern says, in which * stands for any characters.
+func matches(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	rest, found := strings.CutPrefix(text, parts[0])
+	if !found {
+		return false
+	}
+	for _, part := range parts[1 : len(parts)-1] {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			return false
+		}
+		rest = after
+	}
+	return strings.HasSuffix(rest, parts[len(parts)-1])
+}
