@@ -36,6 +36,7 @@ func (b *builder) build() *Config {
 		c.Mode = ModeSingle
 	}
 	c.ClusterDir = b.clusterDir(c.DataDir)
+	c.Health.Profiles = b.values.value(keyDebugProfiles).Bool()
 	c.Health.MayMove = c.Mode == ModeDev && !b.values.Set(keyHealthAddr)
 	c.Listeners = b.listeners()
 	return c

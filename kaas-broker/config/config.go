@@ -50,6 +50,8 @@ type Health struct {
 	Address string
 	// MayMove is true when nobody chose the address: a free port may be taken instead of a busy one.
 	MayMove bool
+	// Profiles serves Go's profiles there too.
+	Profiles bool
 }
 
 // Log says what is logged and how.

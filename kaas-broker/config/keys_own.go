@@ -7,6 +7,7 @@ const (
 	keyDataDir         = "kaas.data.dir"
 	keyClusterDir      = "kaas.cluster.dir"
 	keyHealthAddr      = "kaas.health.addr"
+	keyDebugProfiles   = "kaas.debug.pprof"
 	keyLogLevel        = "kaas.log.level"
 	keyLogFormat       = "kaas.log.format"
 	keyFsyncDeadline   = "kaas.fsync.max.latency.ms"
@@ -25,6 +26,8 @@ var ownKeys = []Key{
 		"Directory for what belongs to no topic; __cluster in the data directory unless set. It may be its own volume."),
 	served(keyHealthAddr, configdef.TypeString, "127.0.0.1:8080", static, nil,
 		"Address of /healthz and /readyz as HOST:PORT or PORT; off turns them off."),
+	served(keyDebugProfiles, configdef.TypeBoolean, "false", static, nil,
+		"Serves profiles of CPU and memory under /debug/pprof/ of the health address, for go tool pprof."),
 	served(keyLogLevel, configdef.TypeString, "info", static, configdef.OneOf("trace", "debug", "info", "warn", "error"),
 		"Least important messages that are logged."),
 	served(keyLogFormat, configdef.TypeString, "auto", static, configdef.OneOf("auto", "text", "json"),
