@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -33,6 +34,8 @@ type Options struct {
 	Version       string // for /healthz and messages
 	Logger        zerolog.Logger
 	MeterProvider metric.MeterProvider // nil: no metrics
+	// Memory is where dev mode keeps everything, so that it can outlive the broker; it stays the caller's to close. nil: new memory.
+	Memory vfs.FS
 	// WrapFS puts a file system in front of the real one, for tests that inject faults. nil: none.
 	WrapFS func(vfs.FS) vfs.FS
 	// WrapAPI puts a function around every handler, for tests that inject errors and delays. nil: none.
@@ -54,8 +57,11 @@ type Broker struct {
 	server     *protocol.Server
 	health     *health.Server
 
+	draining  atomic.Bool
 	fenceOnce sync.Once
 	fenced    chan error // of capacity 1
+	closeOnce sync.Once
+	closed    error
 }
 
 // Open opens the directories, the topics and the listeners, in that order, and claims what single mode must own alone. Nothing is served before Run.
@@ -73,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Broker, error) {
 
 func (b *Broker) open(ctx context.Context) error {
 	var err error
-	if b.stores, err = openStores(ctx, b.config, b.options.WrapFS, b.log); err != nil {
+	if b.stores, err = openStores(ctx, b.options); err != nil {
 		return err
 	}
 	if err := b.openEngine(); err != nil {
@@ -89,7 +95,7 @@ func (b *Broker) open(ctx context.Context) error {
 	if err := b.server.Listen(); err != nil {
 		return err
 	}
-	return b.openHealth()
+	return b.openHealth(ctx)
 }
 
 func (b *Broker) openEngine() error {
@@ -144,13 +150,13 @@ func (b *Broker) metadata() metastore.Options {
 	}
 }
 
-func (b *Broker) openHealth() error {
+func (b *Broker) openHealth(ctx context.Context) error {
 	if b.config.Health.Address == "" {
 		return nil
 	}
 	var err error
-	b.health, err = health.Listen(health.Options{
-		Address: b.config.Health.Address, MayMove: b.config.Health.MayMove, Source: b, Logger: b.log,
+	b.health, err = health.Listen(ctx, health.Options{
+		Address: b.config.Health.Address, MayMove: b.config.Health.MayMove, Source: b, Logger: b.log, Profiles: b.config.Health.Profiles,
 	})
 	return err
 }
@@ -172,14 +178,23 @@ func (b *Broker) HealthAddr() (addr net.Addr, moved bool) {
 // Tripwires counts where records were decoded or batches encoded anew.
 func (b *Broker) Tripwires() *batch.Tripwires { return b.tripwires }
 
-// Close releases what Open opened, writing nothing. After Run it is not needed.
+// Close releases what Open opened, writing nothing. After Run it is not needed, and does nothing.
 func (b *Broker) Close() error {
+	b.closeOnce.Do(func() { b.closed = b.closeAll() })
+	return b.closed
+}
+
+// closeAll closes in the order in which one thing uses another: who is asked last is closed last.
+func (b *Broker) closeAll() error {
 	var errs []error
 	if b.health != nil {
 		errs = append(errs, b.health.Close())
 	}
 	if b.server != nil {
 		errs = append(errs, b.server.Close())
+	}
+	if b.partitions != nil {
+		b.partitions.Close()
 	}
 	if b.engine != nil {
 		errs = append(errs, b.engine.Close())

@@ -60,11 +60,18 @@ func addCounts(r *health.Report, site batch.Site, counts batch.Counts) {
 	}
 }
 
-// errRecovering holds traffic back while partitions are still being taken over for the first time.
-var errRecovering = errors.New("partitions are still being taken over")
+// What holds traffic back.
+var (
+	errRecovering = errors.New("partitions are still being taken over")
+	errDraining   = errors.New("the broker is draining")
+)
 
-// Ready returns nil once every partition was taken over or has failed to be: a partition that cannot be taken does not hold the broker back.
+// Ready returns nil once every partition was taken over or has failed to be, until the broker drains: a partition that cannot be taken does not hold
+// the broker back.
 func (b *Broker) Ready() error {
+	if b.draining.Load() {
+		return errDraining
+	}
 	if n := b.partitions.Health().Recovering; n > 0 {
 		return fmt.Errorf("%w: %d to go", errRecovering, n)
 	}

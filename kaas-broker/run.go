@@ -38,6 +38,11 @@ func (b *Broker) Run(ctx context.Context) error {
 	if failure == nil {
 		failure = b.drain(ctx)
 	}
+	select {
+	case fenced := <-b.fenced: // while draining
+		failure = errors.Join(failure, fenced)
+	default:
+	}
 	stop(failure)
 	closed := b.server.Close()
 	work.Wait()
@@ -70,6 +75,7 @@ func (b *Broker) watchCluster(ctx context.Context) error {
 
 // drain answers what is under way, then hands the partitions over.
 func (b *Broker) drain(ctx context.Context) error {
+	b.draining.Store(true)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
 	if err := b.server.Shutdown(ctx); err != nil {

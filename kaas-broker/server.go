@@ -39,6 +39,15 @@ func (b *Broker) protocol() protocol.Config {
 	return c
 }
 
+// Advertised is where clients of a listener are sent, as host:port; empty for an unknown name.
+func (b *Broker) Advertised(listener string) string {
+	host, port := b.advertised(listener)
+	if port < 0 {
+		return ""
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
+}
+
 // advertised is where clients of a listener are sent. A listener on a free port advertises the port it got.
 func (b *Broker) advertised(name string) (host string, port int32) {
 	l, known := b.config.Listener(name)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/rs/zerolog"
-
 	"github.com/kaas-rs/kaas/kaas-broker/config"
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/clusterdir"
@@ -21,49 +19,70 @@ const volumeID = "default"
 type stores struct {
 	volume    *storage.Volume
 	cluster   *clusterdir.Dir
-	memory    *vfs.Mem // dev mode only
 	closeable []vfs.FS
 }
 
 // openStores opens, and in single mode claims, both places. The cluster directory is claimed before anything else is touched, so that of two processes
 // started on one directory the first is fenced as a whole, before it loses single partitions.
-func openStores(ctx context.Context, c *config.Config, wrap func(vfs.FS) vfs.FS, logger zerolog.Logger) (*stores, error) {
+func openStores(ctx context.Context, o Options) (*stores, error) {
 	s := &stores{}
-	data, cluster, path, err := s.fileSystems(c, wrap)
-	if err == nil {
-		s.cluster, err = clusterdir.Open(ctx, cluster, clusterdir.Options{Path: path, Logger: logger})
-	}
-	if err == nil && c.Mode == config.ModeSingle {
-		_, err = s.cluster.Claim(ctx)
-	}
-	if err == nil {
-		options := storage.VolumeOptions{ClusterID: s.cluster.ClusterID(), ID: volumeID, Reserve: c.Storage.ReserveBytes}
-		if c.Mode == config.ModeDev {
-			options.Reserve, options.Relieve = 0, true // a reserve would only take memory
-		}
-		s.volume, err = storage.OpenVolume(data, options)
-	}
-	if err != nil {
+	if err := s.open(ctx, o); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
 }
 
+func (s *stores) open(ctx context.Context, o Options) error {
+	c := o.Config
+	data, cluster, path, err := s.fileSystems(o)
+	if err != nil {
+		return err
+	}
+	if s.cluster, err = clusterdir.Open(ctx, cluster, clusterdir.Options{Path: path, Logger: o.Logger}); err != nil {
+		return fmt.Errorf("cluster directory %s: %w", c.ClusterDir, err)
+	}
+	if c.Mode == config.ModeSingle {
+		if err := s.claim(ctx); err != nil {
+			return fmt.Errorf("cluster directory %s: %w", c.ClusterDir, err)
+		}
+	}
+	options := storage.VolumeOptions{ClusterID: s.cluster.ClusterID(), ID: volumeID, Reserve: c.Storage.ReserveBytes}
+	if c.Mode == config.ModeDev {
+		options.Reserve, options.Relieve = 0, true // a reserve would only take memory
+	}
+	if s.volume, err = storage.OpenVolume(data, options); err != nil {
+		return fmt.Errorf("data directory %s: %w", c.DataDir, err)
+	}
+	return nil
+}
+
+func (s *stores) claim(ctx context.Context) error {
+	_, err := s.cluster.Claim(ctx)
+	if errors.Is(err, clusterdir.ErrFenced) {
+		return fmt.Errorf("%w: %w", ErrFenced, err)
+	}
+	return err
+}
+
 // fileSystems opens the file systems of data and cluster directory, and says where in the latter the cluster directory lies.
-func (s *stores) fileSystems(c *config.Config, wrap func(vfs.FS) vfs.FS) (data, cluster vfs.FS, path string, err error) {
+func (s *stores) fileSystems(o Options) (data, cluster vfs.FS, path string, err error) {
+	wrap := o.WrapFS
 	if wrap == nil {
 		wrap = func(fs vfs.FS) vfs.FS { return fs }
 	}
-	if c.Mode == config.ModeDev {
-		s.memory = vfs.NewMem(memoryBudget(c))
-		fs := wrap(s.memory)
-		s.closeable = append(s.closeable, fs)
+	if o.Config.Mode == config.ModeDev {
+		fs := o.Memory
+		if fs == nil {
+			fs = vfs.NewMem(memoryBudget(o.Config))
+			s.closeable = append(s.closeable, fs)
+		}
+		fs = wrap(fs)
 		return fs, fs, clusterPath, nil
 	}
-	if data, err = s.openDirectory(c.DataDir, "data directory"); err != nil {
+	if data, err = s.openDirectory(o.Config.DataDir, "data directory"); err != nil {
 		return nil, nil, "", err
 	}
-	if cluster, err = s.openDirectory(c.ClusterDir, "cluster directory"); err != nil {
+	if cluster, err = s.openDirectory(o.Config.ClusterDir, "cluster directory"); err != nil {
 		return nil, nil, "", err
 	}
 	return wrap(data), wrap(cluster), ".", nil

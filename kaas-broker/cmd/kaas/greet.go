@@ -4,32 +4,60 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/rs/zerolog"
+
 	broker "github.com/kaas-rs/kaas/kaas-broker"
 	"github.com/kaas-rs/kaas/kaas-broker/config"
 )
 
-// greet tells where the broker listens, what it keeps, and what to try next.
-func greet(out io.Writer, c *config.Config, b *broker.Broker) {
-	fmt.Fprintf(out, "kaas %s, broker %d of cluster %s\n", version(), c.BrokerID, b.ClusterID())
-	first := ""
+// greet tells where the broker listens, what it keeps, and what to try next: people in words, programs in one log line.
+func greet(out io.Writer, log zerolog.Logger, c *config.Config, b *broker.Broker) {
+	address, moved := b.HealthAddr()
+	health := ""
+	if address != nil {
+		health = address.String()
+	}
+	if moved {
+		log.Warn().Str("wanted", c.Health.Address).Str("address", health).Msg("health address is in use, another port was taken")
+	}
+	if asText(c.Log, out) {
+		banner(out, c, b, health)
+		return
+	}
+	listeners := zerolog.Dict()
 	for _, l := range c.Listeners {
-		address := b.Addr(l.Name).String()
-		if first == "" {
-			first = address
-		}
-		fmt.Fprintf(out, "  clients   %s (%s, %s)\n", address, l.Name, l.Protocol)
+		listeners = listeners.Stringer(l.Name, b.Addr(l.Name))
+	}
+	log.Info().Str("version", version()).Str("mode", string(c.Mode)).Str("cluster_id", b.ClusterID()).Int32("broker_id", c.BrokerID).
+		Dict("listeners", listeners).Str("data_dir", c.DataDir).Str("cluster_dir", c.ClusterDir).Str("health", health).Msg("kaas started")
+}
+
+func banner(out io.Writer, c *config.Config, b *broker.Broker, health string) {
+	fmt.Fprintf(out, "kaas %s, broker %d of cluster %s\n", version(), c.BrokerID, b.ClusterID())
+	for _, l := range c.Listeners {
+		fmt.Fprintf(out, "  clients   %s (%s, %s)\n", b.Addr(l.Name), l.Name, l.Protocol)
 	}
 	if c.Mode == config.ModeDev {
 		fmt.Fprintln(out, "  data      in memory, gone when this process ends; --data-dir DIR keeps it")
 	} else {
 		fmt.Fprintf(out, "  data      %s\n", c.DataDir)
+		fmt.Fprintf(out, "  cluster   %s\n", c.ClusterDir)
 	}
-	if addr, moved := b.HealthAddr(); addr != nil {
-		note := ""
-		if moved {
-			note = fmt.Sprintf(" (%s is in use)", c.Health.Address)
+	if health != "" {
+		fmt.Fprintf(out, "  health    http://%s/healthz\n", health)
+	}
+	if try := suggestion(c, b); try != "" {
+		fmt.Fprintf(out, "try         %s\n", try)
+	}
+}
+
+// suggestion is a command for the first listener that needs no certificates.
+func suggestion(c *config.Config, b *broker.Broker) string {
+	for _, l := range c.Listeners {
+		if l.TLS == nil {
+			address := b.Advertised(l.Name)
+			return fmt.Sprintf("echo hello | kcat -b %s -t test -P && kcat -b %s -t test -C -e", address, address)
 		}
-		fmt.Fprintf(out, "  health    http://%s/healthz%s\n", addr, note)
 	}
-	fmt.Fprintf(out, "try         echo hello | kcat -b %s -t test -P && kcat -b %s -t test -C -e\n", first, first)
+	return ""
 }

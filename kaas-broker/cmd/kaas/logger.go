@@ -12,17 +12,21 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/config"
 )
 
-// newLogger writes text with colours to a terminal and JSON to anything else, unless the configuration says which.
+// newLogger writes text with colors to a terminal and JSON to anything else, unless the configuration says which.
 func newLogger(c config.Log, out io.Writer) (zerolog.Logger, error) {
 	level, err := zerolog.ParseLevel(c.Level)
 	if err != nil {
 		return zerolog.Nop(), fmt.Errorf("log level: %w", err)
 	}
-	terminal := isTerminal(out)
-	if c.Format == "text" || c.Format == "auto" && terminal {
-		out = zerolog.ConsoleWriter{Out: out, NoColor: !terminal, TimeFormat: time.TimeOnly}
+	if asText(c, out) {
+		out = zerolog.ConsoleWriter{Out: out, NoColor: !isTerminal(out), TimeFormat: time.TimeOnly}
 	}
 	return zerolog.New(out).Level(level).With().Timestamp().Logger(), nil
+}
+
+// asText reports whether out is read by people.
+func asText(c config.Log, out io.Writer) bool {
+	return c.Format == "text" || c.Format == "auto" && isTerminal(out)
 }
 
 func isTerminal(out io.Writer) bool {

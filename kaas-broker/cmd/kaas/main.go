@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/rs/zerolog"
 
@@ -56,42 +54,45 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 
 // serve opens and runs the broker until a signal. The first one drains, the second ends the process at once.
 func serve(c *config.Config, log zerolog.Logger, stdout io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(log)
 	defer stop()
-	if err := checkFileLimit(c, log); err != nil {
-		log.Error().Err(err).Msg("kaas cannot start")
-		return exitFailed
-	}
-	b, err := broker.Open(ctx, broker.Options{Config: c, Version: version(), Logger: log})
+	b, err := open(ctx, c, log)
 	if err != nil {
-		log.Error().Err(err).Msg("kaas cannot start")
-		return exitFailed
+		return ended(ctx, log, err, "kaas cannot start")
 	}
-	greet(stdout, c, b)
-	forceOnSecondSignal(ctx, log)
-	err = b.Run(ctx)
-	switch {
-	case errors.Is(err, broker.ErrFenced):
-		log.Error().Err(err).Msg("kaas ends: another process uses this directory; start only one")
-		return exitFenced
-	case err != nil:
-		log.Error().Err(err).Msg("kaas ended")
-		return exitFailed
+	greet(stdout, log, c, b)
+	if err := b.Run(ctx); err != nil {
+		return ended(ctx, log, err, "kaas ended")
 	}
 	log.Info().Msg("kaas ended in good order")
 	return exitOK
 }
 
-func forceOnSecondSignal(ctx context.Context, log zerolog.Logger) {
-	second := make(chan os.Signal, 2)
-	signal.Notify(second, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() {
-		log.Info().Msg("draining; a second signal ends at once")
-		<-second // the first signal, which ended ctx
-		<-second
-		log.Warn().Msg("ended without draining")
-		os.Exit(exitForced)
-	})
+// open opens the broker if this process may open as many files as it will need.
+func open(ctx context.Context, c *config.Config, log zerolog.Logger) (*broker.Broker, error) {
+	b, err := broker.Open(ctx, broker.Options{Config: c, Version: version(), Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFileLimit(b.FileNeeds(), log); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// ended logs why the broker is not there, and chooses the exit code.
+func ended(ctx context.Context, log zerolog.Logger, err error, message string) int {
+	switch {
+	case errors.Is(err, broker.ErrFenced):
+		log.Error().Err(err).Msg("kaas ends: another process uses this directory; start only one")
+		return exitFenced
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		log.Info().Msg("kaas ended before it had started")
+		return exitOK
+	default:
+		log.Error().Err(err).Msg(message)
+		return exitFailed
+	}
 }
 
 // version is the module version that the binary was built from.

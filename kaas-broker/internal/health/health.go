@@ -65,6 +65,8 @@ type Options struct {
 	MayMove bool   // a free port of the same host is taken when the address is in use
 	Source  Source
 	Logger  zerolog.Logger
+	// Profiles serves Go's profiles under /debug/pprof/ too.
+	Profiles bool
 }
 
 // Server is a bound health server.
@@ -75,13 +77,14 @@ type Server struct {
 }
 
 // Listen binds the address. The error names it.
-func Listen(o Options) (*Server, error) {
-	listener, err := net.Listen("tcp", o.Address)
+func Listen(ctx context.Context, o Options) (*Server, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", o.Address)
 	moved := false
 	if err != nil && o.MayMove {
 		host, _, splitErr := net.SplitHostPort(o.Address)
 		if splitErr == nil {
-			listener, err = net.Listen("tcp", net.JoinHostPort(host, "0"))
+			listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 			moved = err == nil
 		}
 	}
@@ -90,11 +93,14 @@ func Listen(o Options) (*Server, error) {
 	}
 	s := &Server{listener: listener, moved: moved}
 	s.http = http.Server{
-		Handler:           handler(o.Source),
+		Handler:           handler(o.Source, o.Profiles),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
 		WriteTimeout:      10 * time.Second,
 		MaxHeaderBytes:    16 << 10,
+	}
+	if o.Profiles {
+		s.http.WriteTimeout = profileTimeout
 	}
 	return s, nil
 }
@@ -105,21 +111,44 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 // Moved reports whether another port than the configured one was taken.
 func (s *Server) Moved() bool { return s.moved }
 
-// Run serves until ctx ends.
+// shutdownTimeout bounds how long answers under way may take once the server is to stop.
+const shutdownTimeout = 2 * time.Second
+
+// Run serves until ctx ends; what is being answered then is still answered.
 func (s *Server) Run(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() { _ = s.http.Close() })
-	defer stop()
-	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer cancel()
+		if s.http.Shutdown(limited) != nil {
+			_ = s.http.Close()
+		}
+	})
+	err := s.http.Serve(s.listener)
+	if !stop() {
+		<-stopped
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve health: %w", err)
 	}
 	return nil
 }
 
-// Close releases the port of a server that never ran.
-func (s *Server) Close() error { return s.http.Close() }
+// Close ends the server at once and releases the port, also of a server that never ran.
+func (s *Server) Close() error {
+	err := s.http.Close()
+	if unbound := s.listener.Close(); !errors.Is(unbound, net.ErrClosed) {
+		err = errors.Join(err, unbound)
+	}
+	return err
+}
 
-func handler(source Source) http.Handler {
+func handler(source Source, profiles bool) http.Handler {
 	mux := http.NewServeMux()
+	if profiles {
+		addProfiles(mux)
+	}
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("content-type", "application/json")
 		encoder := json.NewEncoder(w)

@@ -4,5 +4,5 @@
 // It decides nothing about who should lead: in the modes of one broker that is always this one. Safety does not depend on it either: the claims of
 // the log engine fence, whatever is believed here.
 //
-// Life cycle: New, Run until its context ends, Shutdown. A Manager is safe for concurrent use.
+// Life cycle: New, Run until its context ends, Shutdown or Close. A Manager is safe for concurrent use.
 package ownership

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	broker "github.com/kaas-rs/kaas/kaas-broker"
+)
+
+// checkFileLimit refuses a limit on open files with which the broker would fail in the middle of its work, and warns of a low one.
+func checkFileLimit(needs broker.FileNeeds, log zerolog.Logger) error {
+	allowed, err := allowedFiles()
+	if err != nil {
+		return err
+	}
+	if allowed < int64(needs.Least) {
+		return fmt.Errorf("only %d open files are allowed, at least %d are needed for %d partitions and 100 connections: raise the limit (ulimit -n %d)",
+			allowed, needs.Least, needs.Partitions, needs.Ample)
+	}
+	if allowed < int64(needs.Ample) {
+		log.Warn().Int64("allowed", allowed).Int("ample", needs.Ample).Int("partitions", needs.Partitions).
+			Msg("few open files are allowed: a partition in use needs five and a connection one; raise the limit (ulimit -n)")
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package broker
+
+import "math"
+
+// What needs an open file. The counts per partition are those of the log engine: its directory and its claim while it is idle, the last segment and
+// its two indexes more while it is written to.
+const (
+	filesOfProcess    = 64
+	filesPerIdle      = 2
+	filesPerActive    = 5
+	filesPerTakeover  = 4
+	parallelTakeovers = 64
+	fewConnections    = 100
+	manyConnections   = 1000
+)
+
+// FileNeeds says how many open files a broker takes.
+type FileNeeds struct {
+	// Partitions were found when the broker was opened.
+	Partitions int
+	// Least is what it takes to keep them all open, a few of them in use, with 100 connections.
+	Least int
+	// Ample is what it takes with all of them in use and 1,000 connections.
+	Ample int
+}
+
+// FileNeeds counts the partitions that Open has found and says how many files the broker will hold open. A process that may open fewer than the least
+// would fail in the middle of its work.
+func (b *Broker) FileNeeds() FileNeeds {
+	partitions := 0
+	for _, topic := range b.catalog.Snapshot().Topics() {
+		partitions += int(topic.Partitions)
+	}
+	return fileNeeds(partitions, b.config.Network.MaxConnections)
+}
+
+func fileNeeds(partitions, maxConnections int) FileNeeds {
+	if maxConnections <= 0 {
+		maxConnections = math.MaxInt
+	}
+	takeovers := min(partitions, parallelTakeovers) * filesPerTakeover
+	return FileNeeds{
+		Partitions: partitions,
+		Least:      filesOfProcess + partitions*filesPerIdle + takeovers + min(maxConnections, fewConnections),
+		Ample:      filesOfProcess + partitions*filesPerActive + takeovers + min(maxConnections, manyConnections),
+	}
+}

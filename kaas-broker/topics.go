@@ -1,0 +1,23 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
+)
+
+// CreateTopic makes a topic, as a client's CreateTopics would, and waits until its partitions are served: Run must be under way. config holds the
+// topic's overrides under Kafka's names and may be nil.
+func (b *Broker) CreateTopic(ctx context.Context, name string, partitions int32, config map[string]string) error {
+	topic, err := b.topics.CreateTopic(ctx, metastore.NewTopic{Name: name, Partitions: partitions, Config: config})
+	if err != nil {
+		return err
+	}
+	for index := range topic.Partitions {
+		if _, err := b.partitions.Await(ctx, topic, index); err != nil {
+			return fmt.Errorf("create topic %s: %w", name, err)
+		}
+	}
+	return nil
+}
