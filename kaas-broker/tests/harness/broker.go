@@ -38,6 +38,8 @@ type process interface {
 	start(t testing.TB)
 	kill(t testing.TB)
 	terminate(t testing.TB)
+	// wait returns the exit status, or false when the process still runs after that time.
+	wait(patience time.Duration) (int, bool)
 	log() string
 }
 
@@ -132,6 +134,18 @@ func (b *Broker) Resume(t testing.TB) {
 	b.needProcess(t)
 	b.process.start(t)
 	b.running = true
+}
+
+// WaitLeft waits until the broker has left by itself and returns its exit status.
+func (b *Broker) WaitLeft(t testing.TB, patience time.Duration) int {
+	t.Helper()
+	b.needProcess(t)
+	status, left := b.process.wait(patience)
+	if !left {
+		t.Fatalf("the broker still runs after %v", patience)
+	}
+	b.running = false
+	return status
 }
 
 // Log is what the broker has written so far.

@@ -100,6 +100,15 @@ func (k *kaas) signal(t testing.TB, signal syscall.Signal) {
 	}
 }
 
+func (k *kaas) wait(patience time.Duration) (int, bool) {
+	select {
+	case <-k.left:
+		return k.command.ProcessState.ExitCode(), true
+	case <-time.After(patience):
+		return 0, false
+	}
+}
+
 func (k *kaas) log() string { return k.output.String() }
 
 // output collects what a process writes.
