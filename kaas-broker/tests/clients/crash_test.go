@@ -14,14 +14,19 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/tests/harness"
 )
 
-const (
-	kills           = 10
-	crashPartitions = 4
-)
+const crashPartitions = 4
 
-// An idempotent producer keeps sending while its broker is killed ten times. In the end each record is there once, in the order of sending:
+// kills is how often the broker dies: ten times, or fifty in the long run.
+func kills() int {
+	if testing.Short() {
+		return 10
+	}
+	return 50
+}
+
+// An idempotent producer keeps sending while its broker is killed ten times or more. In the end each record is there once, in the order of sending:
 // what the broker knows about the producer's sequence has to survive as the records do.
-func TestIdempotentProducerOutlivesTenKills(t *testing.T) {
+func TestIdempotentProducerOutlivesKills(t *testing.T) {
 	broker := harness.Start(t, harness.Options{})
 	topic := uniqueName(t)
 	createTopic(t, broker.Bootstrap(), topic, crashPartitions)
@@ -39,7 +44,7 @@ func TestIdempotentProducerOutlivesTenKills(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for kill := range kills {
+	for kill := range kills() {
 		waitForProgress(t, &acknowledged, 200)
 		time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond)
 		broker.Kill(t)
@@ -125,9 +130,6 @@ func verifyOnceInOrder(t *testing.T, address, topic string, count int64) {
 }
 
 func TestIdempotentLibrdkafkaOutlivesKills(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
 	broker := harness.Start(t, harness.Options{})
 	topic := uniqueName(t)
 	createTopic(t, broker.Bootstrap(), topic, 1)
@@ -140,7 +142,7 @@ func TestIdempotentLibrdkafkaOutlivesKills(t *testing.T) {
 				"pace=0.0003", "retry.backoff.ms=20", "reconnect.backoff.max.ms=200", "log_level=0")
 		})
 	}()
-	for range 5 {
+	for range kills() / 2 {
 		time.Sleep(700 * time.Millisecond)
 		broker.Kill(t)
 		broker.Resume(t)

@@ -55,7 +55,7 @@ func TestFullDisk(t *testing.T) {
 func fill(t *testing.T, address, topic string) []record {
 	t.Helper()
 	var acknowledged []record
-	for number := uint64(0); number < volumeSize/(500<<10); number++ {
+	for number := range uint64(volumeSize / (500 << 10)) {
 		large := largeRecord(number)
 		large.Value = large.Value[:500<<10]
 		err := tryProduce(t, address, topic, large)

@@ -149,10 +149,16 @@ func TestSaramaAdmin(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.Settle()
-	entries, err := admin.DescribeConfig(sarama.ConfigResource{Type: sarama.TopicResource, Name: topic, ConfigNames: []string{"retention.ms"}})
+	described, err := admin.DescribeConfigs([]*sarama.ConfigResource{
+		{Type: sarama.TopicResource, Name: topic, ConfigNames: []string{"retention.ms"}},
+	}, sarama.DescribeConfigsOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(described) != 1 || described[0].ErrorCode != sarama.ErrNoError {
+		t.Fatalf("described as %+v", described)
+	}
+	entries := described[0].Configs
 	if len(entries) != 1 || entries[0].Value != retention || entries[0].Default {
 		t.Errorf("retention.ms is described as %+v", entries)
 	}

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"maps"
 	"net"
 	"os"
@@ -178,7 +179,7 @@ func freeAddress(t testing.TB) string {
 	t.Helper()
 	for port := 20000 + int(time.Now().UnixNano()/1000%2000); port < 22700; port++ {
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-		listener, err := net.Listen("tcp", address)
+		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
 		if err != nil {
 			continue
 		}
@@ -194,7 +195,7 @@ func waitForPort(t testing.TB, address string, left <-chan struct{}, log func() 
 	t.Helper()
 	deadline := time.After(60 * time.Second)
 	for {
-		connection, err := net.DialTimeout("tcp", address, time.Second)
+		connection, err := (&net.Dialer{Timeout: time.Second}).Dial("tcp", address)
 		if err == nil {
 			_ = connection.Close()
 			return

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,21 +23,39 @@ type kaas struct {
 	left    chan struct{}
 }
 
-// Binary is bin/kaas, built anew when the sources have changed. KAAS_BIN names another one.
+// Binary is bin/kaas, built anew once in a test run when the sources have changed. KAAS_BIN names another one.
 func Binary(t testing.TB) string {
 	t.Helper()
 	if binary := os.Getenv("KAAS_BIN"); binary != "" {
 		return binary
 	}
-	binary := filepath.Join(Root(t), "bin", "kaas")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./cmd/kaas")
-	build.Dir = filepath.Join(Root(t), "kaas-broker")
-	build.Env = append(os.Environ(), "GOWORK=off")
-	if text, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build kaas: %v\n%s", err, text)
+	binary, err := build(Root(t))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return binary
 }
+
+// build makes bin/kaas. Only the first caller in a test run does: the go command would find out by itself that nothing has changed, but a
+// source that is edited meanwhile must not make half of the tests run against something else.
+var build = func() func(root string) (string, error) {
+	var once sync.Once
+	var binary string
+	var err error
+	return func(root string) (string, error) {
+		once.Do(func() {
+			binary = filepath.Join(root, "bin", "kaas")
+			command := exec.Command("go", "build", "-o", binary, "./cmd/kaas")
+			command.Dir = filepath.Join(root, "kaas-broker")
+			command.Env = append(os.Environ(), "GOWORK=off")
+			text, failure := command.CombinedOutput()
+			if failure != nil {
+				err = fmt.Errorf("build kaas: %w\n%s", failure, text)
+			}
+		})
+		return binary, err
+	}
+}()
 
 func newKaas(t testing.TB, address string, options Options) *kaas {
 	t.Helper()

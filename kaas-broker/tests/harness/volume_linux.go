@@ -2,7 +2,6 @@ package harness
 
 import (
 	"fmt"
-	"os"
 	"syscall"
 	"testing"
 )
@@ -10,16 +9,12 @@ import (
 // Volume is a file system of its own, in memory, of so many bytes, until the test ends. Whoever may not mount skips the test.
 func Volume(t testing.TB, size int64, readOnly bool) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "kaas-volume-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	var flags uintptr
 	if readOnly {
 		flags = syscall.MS_RDONLY
 	}
 	if err := syscall.Mount("kaas-test", dir, "tmpfs", flags, fmt.Sprintf("size=%d", size)); err != nil {
-		_ = os.Remove(dir)
 		t.Skipf("needs the right to mount a file system: %v", err)
 	}
 	t.Cleanup(func() {
@@ -27,7 +22,6 @@ func Volume(t testing.TB, size int64, readOnly bool) string {
 		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
 			t.Errorf("unmount %s: %v", dir, err)
 		}
-		_ = os.Remove(dir)
 	})
 	return dir
 }

@@ -67,6 +67,8 @@ type newcomer struct {
 	dir    string
 	env    []string
 	broker *exec.Cmd
+	// left is closed when make and the broker have left.
+	left chan struct{}
 }
 
 func (n *newcomer) follow(t *testing.T, s step) {
@@ -93,7 +95,7 @@ func (n *newcomer) follow(t *testing.T, s step) {
 
 func (n *newcomer) startBroker(t *testing.T, command string) {
 	t.Helper()
-	n.broker = exec.Command("bash", "-c", command) //nolint:noctx // stopped by a cleanup function, which runs after the test's context has ended
+	n.broker = exec.Command("bash", "-c", command)
 	n.broker.Dir, n.broker.Env = n.dir, n.env
 	n.broker.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
@@ -105,12 +107,26 @@ func (n *newcomer) startBroker(t *testing.T, command string) {
 	if err := n.broker.Start(); err != nil {
 		t.Fatal(err)
 	}
+	n.left = make(chan struct{})
+	go func(broker *exec.Cmd, left chan struct{}) {
+		defer close(left)
+		_ = broker.Wait()
+	}(n.broker, n.left)
 	for deadline := time.Now().Add(2 * time.Minute); !listening(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
+		if n.hasLeft() || time.Now().After(deadline) {
 			_, _ = log.Seek(0, io.SeekStart)
 			text, _ := io.ReadAll(log)
 			t.Fatalf("%s: nobody listens on %s\n%s", command, address, text)
 		}
+	}
+}
+
+func (n *newcomer) hasLeft() bool {
+	select {
+	case <-n.left:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -125,7 +141,7 @@ func (n *newcomer) stopBroker(t *testing.T) {
 func (n *newcomer) signalBroker(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	_ = syscall.Kill(-n.broker.Process.Pid, signal)
-	_ = n.broker.Wait()
+	<-n.left
 	n.broker = nil
 	for deadline := time.Now().Add(30 * time.Second); listening(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
