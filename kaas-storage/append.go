@@ -54,9 +54,17 @@ type AppendOptions struct {
 	Sync bool
 }
 
+// recordTimestamp is the largest timestamp that a lookup may find in the batch: a marker's is not a record's.
+func recordTimestamp(b batch.Batch) int64 {
+	if b.Control() {
+		return batch.NoTimestamp
+	}
+	return b.MaxTimestamp()
+}
+
 // Append assigns offsets to a valid batch in order of arrival and queues it. It never waits for a file operation.
-// It sets the batch's base offset and leader epoch, and its timestamps where the log stamps them, and reads its bytes until the ticket is
-// written or failed.
+// It sets the batch's base offset and leader epoch, and its timestamps where the log stamps them. Its bytes may be used again once
+// WaitWritten has returned nil; after an error a write that hangs may still read them, so they are left to the garbage collector.
 //
 // Errors: ErrOutOfOrderSequence and ErrProducerEpoch for idempotent producers, ErrStorageFull, or why the leadership ended.
 func (p *Partition) Append(b batch.Batch, o AppendOptions) (Ticket, error) {
@@ -141,7 +149,7 @@ func (p *Partition) enqueueLocked(b batch.Batch, config *Config, o AppendOptions
 	g.records += int64(b.Count())
 	g.end = b.LastOffset() + 1
 	g.sync = g.sync || o.Sync
-	s.index.add(offsetEntry{uint32(b.LastOffset() - s.base), uint32(s.size)}, b.MaxTimestamp(), size, config.IndexInterval)
+	s.index.add(offsetEntry{uint32(b.LastOffset() - s.base), uint32(s.size)}, recordTimestamp(b), size, config.IndexInterval)
 	s.size += size
 	p.lastOwn = ownEnd{s, s.size}
 	p.dirty.bytes += size

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,6 +25,11 @@ func (p *Partition) freeze() frozen {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.producers.expire(now, p.Config().ProducerExpiry.Milliseconds())
+	for _, s := range *p.segments.Load() {
+		if s.epoch == p.claim.epoch && s.base >= p.manifest.RecoverySegment {
+			s.index.mark() // here, where nothing is appended: an append above the log end may be newer and hide what is below
+		}
+	}
 	return frozen{
 		end:       p.logEnd.Load(),
 		own:       p.lastOwn,
@@ -49,10 +53,9 @@ func (p *Partition) startCheckpointLocked() {
 	}
 	p.dirty.checkpointed = true
 	p.work.Go(func() {
-		p.maintenance.Lock()
-		defer p.maintenance.Unlock()
-		if err := p.checkpointLocked(p.engine.ctx, func(*manifest) {}); err != nil && !errors.Is(err, context.Canceled) {
-			p.fail(err)
+		if p.lockMaintenance(p.engine.ctx) == nil {
+			_ = p.checkpoint(p.engine.ctx, func(*manifest) {}) // an error has ended the leadership, which reports it
+			p.unlockMaintenance()
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -60,7 +63,7 @@ func (p *Partition) startCheckpointLocked() {
 	})
 }
 
-// checkpointLocked moves the recovery point to the log end as it is now, and writes the manifest with a change of the caller's. The order:
+// checkpoint moves the recovery point to the log end as it is now, and writes the manifest with a change of the caller's. The order:
 //
 //  1. freeze the state at the log end;
 //  2. wait until everything below it is synced and checked: a recovery point beyond that would hide a torn tail from the scan;
@@ -68,12 +71,21 @@ func (p *Partition) startCheckpointLocked() {
 //  4. write the manifest under one's own epoch, synced with its name;
 //  5. check the claim: only then may the caller rely on the change, remove files, or answer.
 //
-// The caller holds maintenance. An error means that the change may or may not be on disk, and ends the epoch.
-func (p *Partition) checkpointLocked(ctx context.Context, change func(*manifest)) error {
+// The caller holds maintenance. The end of ctx ends the wait of step 2 and nothing else: an error after it means that the change may or
+// may not be on disk, and ends the epoch.
+func (p *Partition) checkpoint(ctx context.Context, change func(*manifest)) error {
 	state := p.freeze()
 	if err := p.syncTo(ctx, state.end); err != nil {
 		return err
 	}
+	if err := p.persist(state, change); err != nil {
+		p.fail(err)
+		return err
+	}
+	return nil
+}
+
+func (p *Partition) persist(state frozen, change func(*manifest)) error {
 	watch := newWatchdog(p.engine.options.IODeadline, func() {
 		p.fail(fmt.Errorf("checkpoint of %s: %w", p.label, ErrStalled))
 	})
@@ -161,11 +173,16 @@ func (p *Partition) housekeep(retain bool) {
 	if idle && p.dirty.bytes > 0 {
 		p.startCheckpointLocked()
 	}
-	if idle && !p.tidying && anyOpen(*p.segments.Load()) {
-		p.tidying = true
-		p.work.Go(p.closeIdleFiles)
+	quiet := *p.segments.Load()
+	if !idle && len(quiet) > 0 && quiet[len(quiet)-1] == p.active {
+		quiet = quiet[:len(quiet)-1]
 	}
-	if retain {
+	if !p.tidying && anyOpen(quiet) {
+		p.tidying = true
+		p.work.Go(func() { p.closeIdleFiles(quiet) })
+	}
+	if retain && !p.retaining {
+		p.retaining = true
 		p.work.Go(p.retain)
 	}
 }
@@ -189,8 +206,8 @@ func anyOpen(segments []*segment) bool {
 }
 
 // closeIdleFiles closes the files that nobody has used since the last time. Closing may wait for the file server, so no lock of the partition is held.
-func (p *Partition) closeIdleFiles() {
-	for _, s := range *p.segments.Load() {
+func (p *Partition) closeIdleFiles(segments []*segment) {
+	for _, s := range segments {
 		for _, file := range s.files() {
 			file.closeIdle()
 		}

@@ -36,7 +36,7 @@ func (c *claim) name() string { return claimName(c.epoch.claim()) }
 // release removes the claim, which a handover may do because its manifest keeps the epoch's name alive.
 func (c *claim) release() error {
 	err := c.dir.Rmdir(c.name())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !isGone(err) {
 		return &StorageError{Op: "release claim", Path: c.dir.Path(), Err: err}
 	}
 	return nil
@@ -64,7 +64,7 @@ func makeClaim(dir vfs.Dir, atLeast Epoch) (*claim, error) {
 			return nil, &StorageError{Op: "make claim", Path: dir.Path(), Err: err}
 		}
 		held, err := dir.Hold(claimName(epoch.claim()))
-		if errors.Is(err, fs.ErrNotExist) {
+		if isGone(err) {
 			return nil, fmt.Errorf("claim of epoch %d of %s was removed at once: %w", epoch, dir.Path(), ErrFenced)
 		}
 		if err != nil {
@@ -77,16 +77,22 @@ func makeClaim(dir vfs.Dir, atLeast Epoch) (*claim, error) {
 
 // mayTake gives up before a claim is made where none may be.
 func (n *partitionNames) mayTake(dir vfs.Dir) error {
-	if highest, any := n.highestClaim(); any {
-		switch highest {
-		case claimDeleted:
-			return fmt.Errorf("%s: %w", dir.Path(), ErrDeleted)
-		case claimMoving:
-			return fmt.Errorf("%s: %w", dir.Path(), ErrMoving)
-		}
+	if err := n.reserved(dir); err != nil {
+		return err
 	}
 	if len(n.manifests) == 0 {
 		return fmt.Errorf("%s: %w", dir.Path(), ErrNoManifest)
+	}
+	return nil
+}
+
+// reserved reports a claim that no leader can hold.
+func (n *partitionNames) reserved(dir vfs.Dir) error {
+	switch highest, _ := n.highestClaim(); highest {
+	case claimDeleted:
+		return fmt.Errorf("%s: %w", dir.Path(), ErrDeleted)
+	case claimMoving:
+		return fmt.Errorf("%s: %w", dir.Path(), ErrMoving)
 	}
 	return nil
 }
@@ -117,12 +123,14 @@ func (c *claim) settle() (*partitionNames, error) {
 
 // giveWay removes the own claim if any name is higher than it, or reports that somebody removed it.
 func (c *claim) giveWay(names *partitionNames) error {
-	highest, any := names.highestClaim()
+	if err := names.reserved(c.dir); err != nil {
+		return errors.Join(err, c.release()) // not ErrFenced: no other leader is meant
+	}
 	present := false
 	for _, number := range names.claims {
 		present = present || number == c.epoch.claim()
 	}
-	if any && highest > c.epoch.claim() || names.highest > c.epoch {
+	if names.highest > c.epoch {
 		return errors.Join(fmt.Errorf("epoch %d of %s gives way to a higher one: %w", c.epoch, c.dir.Path(), ErrFenced), c.release())
 	}
 	if !present {

@@ -13,11 +13,13 @@ import (
 // the claim that no epoch is above fences every owner and every taker; without a manifest nobody takes what is left; that claim goes last.
 // The caller has raised the cluster's epoch floor above HighestEpoch before, so that a topic of the same name starts above it.
 //
-// A file that an old owner made meanwhile lets the removal begin again; the end of ctx ends it between two tries.
+// A file that an old owner made meanwhile lets the removal begin again; the end of ctx ends it between two tries. What comes back each
+// time, or is not ours, ends in vfs.ErrNotEmpty.
 func DestroyPartition(ctx context.Context, parent vfs.Dir, name string) error {
-	for {
+	for try := 1; ; try++ {
 		err := destroyOnce(parent, name)
-		if !errors.Is(err, vfs.ErrNotEmpty) {
+		again := errors.Is(err, vfs.ErrNotEmpty) || errors.Is(err, fs.ErrExist) || errors.Is(err, ErrDeleted) || isGone(err)
+		if !again || try == destroyTries {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -26,10 +28,14 @@ func DestroyPartition(ctx context.Context, parent vfs.Dir, name string) error {
 	}
 }
 
+// destroyTries is more than the owners and other deleters that can be at work on one partition.
+const destroyTries = 16
+
+// destroyOnce fails when somebody else removes the directory, or adds to it, meanwhile.
 func destroyOnce(parent vfs.Dir, name string) error {
 	dir, err := parent.OpenDir(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if isGone(err) {
+		return syncRemoval(parent) // whoever removed it may not have come to syncing that
 	}
 	if err != nil {
 		return &StorageError{Op: "open", Path: parent.Path() + "/" + name, Err: err}
@@ -41,10 +47,14 @@ func destroyOnce(parent vfs.Dir, name string) error {
 	if err != nil {
 		return fmt.Errorf("delete partition: %w", err)
 	}
-	if err := parent.Rmdir(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := parent.Rmdir(name); err != nil && !isGone(err) {
 		return &StorageError{Op: "remove directory", Path: parent.Path() + "/" + name, Err: err}
 	}
-	if err := parent.Sync(); err != nil {
+	return syncRemoval(parent)
+}
+
+func syncRemoval(parent vfs.Dir) error {
+	if err := parent.Sync(); err != nil && !isGone(err) {
 		return &StorageError{Op: "sync directory", Path: parent.Path(), Err: err}
 	}
 	return nil
@@ -54,6 +64,10 @@ func destroyOnce(parent vfs.Dir, name string) error {
 func emptyPartition(dir vfs.Dir) error {
 	if err := dir.Mkdir(claimName(claimDeleted)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return &StorageError{Op: "make claim", Path: dir.Path(), Err: err}
+	}
+	// Durable before a claim goes: a crash that undid only this one would leave an epoch's name free for a second taker.
+	if err := dir.Sync(); err != nil {
+		return &StorageError{Op: "sync directory", Path: dir.Path(), Err: err}
 	}
 	if err := removeOtherClaims(dir); err != nil {
 		return err
@@ -67,7 +81,7 @@ func emptyPartition(dir vfs.Dir) error {
 			return &StorageError{Op: "sync directory", Path: dir.Path(), Err: err}
 		}
 	}
-	if err := dir.Rmdir(claimName(claimDeleted)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := dir.Rmdir(claimName(claimDeleted)); err != nil && !isGone(err) {
 		return &StorageError{Op: "remove claim", Path: dir.Path(), Err: err}
 	}
 	return nil
@@ -86,7 +100,7 @@ func removeOtherClaims(dir vfs.Dir) error {
 				continue
 			}
 			others++
-			if err := dir.Rmdir(claimName(number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := dir.Rmdir(claimName(number)); err != nil && !isGone(err) {
 				return &StorageError{Op: "remove claim", Path: dir.Path(), Err: err}
 			}
 		}
@@ -108,7 +122,7 @@ func removeFiles(dir vfs.Dir, wanted func(name string) bool) error {
 		if entry.IsDir || !wanted(entry.Name) {
 			continue
 		}
-		if err := dir.Remove(entry.Name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := dir.Remove(entry.Name); err != nil && !isGone(err) {
 			return &StorageError{Op: "remove", Path: dir.Path() + "/" + entry.Name, Err: err}
 		}
 	}

@@ -155,7 +155,8 @@ func (e *Engine) adopt(p *Partition, garbage []string) error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
-		p.Abandon()
+		p.fail(ErrClosed)
+		p.close()
 		return fmt.Errorf("take over %s: engine: %w", p.label, ErrClosed)
 	}
 	e.partitions[p] = struct{}{}
@@ -171,12 +172,22 @@ func (e *Engine) adopt(p *Partition, garbage []string) error {
 // dispose closes an ended partition once its last file operation has returned.
 func (e *Engine) dispose(p *Partition) {
 	e.mu.Lock()
-	_, known := e.partitions[p]
-	delete(e.partitions, p)
-	e.mu.Unlock()
-	if known {
+	defer e.mu.Unlock()
+	if _, known := e.partitions[p]; known {
+		delete(e.partitions, p)
 		e.work.Go(p.close)
 	}
+}
+
+// start runs f on a goroutine that Close waits for.
+func (e *Engine) start(f func()) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return fmt.Errorf("engine: %w", ErrClosed)
+	}
+	e.work.Go(f)
+	return nil
 }
 
 // blocking runs f, which makes file calls, in a slot of the volume. When ctx ends first, f goes on and discard runs after it;
@@ -188,7 +199,7 @@ func (e *Engine) blocking(ctx context.Context, v *Volume, f func() error, discar
 			d()
 		}
 	}
-	e.work.Go(func() {
+	err := e.start(func() {
 		err := v.enter(ctx)
 		if err == nil {
 			err = f()
@@ -205,6 +216,10 @@ func (e *Engine) blocking(ctx context.Context, v *Volume, f func() error, discar
 			}
 		}
 	})
+	if err != nil {
+		cleanUp()
+		return err
+	}
 	select {
 	case err := <-result:
 		return err

@@ -3,6 +3,8 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 )
 
 // What a caller branches on. Errors that the engine returns wrap one of these, a *StorageError or a *CorruptionError.
@@ -32,6 +34,11 @@ var (
 	// ErrForeignVolume: the volume's identity stamp names another cluster or another volume.
 	ErrForeignVolume = errors.New("volume belongs to another cluster")
 )
+
+// isGone reports that a name is not there, or that the directory it was in is not: for the latter NFS answers ESTALE.
+func isGone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESTALE)
+}
 
 // StorageError is a failed file operation. It ends the epoch of the partition that it happened in.
 type StorageError struct {

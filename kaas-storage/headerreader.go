@@ -11,10 +11,12 @@ import (
 // headerChunk is how much is read to look at batch headers: about the distance between two index entries.
 const headerChunk = 4 << 10
 
-// lengthAt and lengthOverhead locate the batch length in a header: it leaves out the base offset and itself.
+// lengthAt and lengthOverhead locate the batch length in a header, which leaves out the base offset and itself. Files hold only magic 2.
 const (
 	lengthAt       = 8
 	lengthOverhead = 12
+	magicAt        = 16
+	magic          = 2
 )
 
 // batchSize reads the size of a whole batch from its header.
@@ -34,10 +36,13 @@ func newHeaderReader(file io.ReaderAt, limit int64) *headerReader {
 	return &headerReader{file: file, limit: limit, buf: make([]byte, 0, headerChunk)}
 }
 
-// at returns the header of the batch at pos and the batch's size; io.EOF at the limit. The view is valid until the next call.
+// header returns the header of the batch at pos and the batch's size; io.EOF at the limit. The view is valid until the next call.
 func (r *headerReader) header(pos int64) (batch.Batch, int64, error) {
-	if pos+batch.HeaderSize > r.limit {
+	if pos >= r.limit {
 		return nil, 0, io.EOF
+	}
+	if pos+batch.HeaderSize > r.limit {
+		return nil, 0, batch.ErrMalformed
 	}
 	if pos < r.at || pos+batch.HeaderSize > r.at+int64(len(r.buf)) {
 		if err := r.fill(pos); err != nil {
@@ -46,7 +51,7 @@ func (r *headerReader) header(pos int64) (batch.Batch, int64, error) {
 	}
 	view := batch.Batch(r.buf[pos-r.at:][:batch.HeaderSize])
 	size := batchSize(view)
-	if size < batch.HeaderSize || view.LastOffsetDelta() < 0 {
+	if size < batch.HeaderSize || pos+size > r.limit || view.LastOffsetDelta() < 0 || view.BaseOffset() < 0 || view[magicAt] != magic {
 		return nil, 0, batch.ErrMalformed
 	}
 	return view, size, nil

@@ -65,14 +65,18 @@ func (x *sparseIndex) addTimeLocked() {
 	x.lastTime, x.anyAdded = x.newest.timestamp, true
 }
 
-// pending copies the entries below relative that are not in the files yet. The newest timestamp is one of them, so that the files of a
-// closed segment end with its largest.
+// mark adds the largest timestamp as an entry, so that the entries of what was added so far end with it: who reads only them must not
+// take the rest for older than it is.
+func (x *sparseIndex) mark() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.addTimeLocked()
+}
+
+// pending copies the entries below relative that are not in the files yet.
 func (x *sparseIndex) pending(relative int64) (offsets []offsetEntry, times []timeEntry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if int64(x.newest.relative) < relative {
-		x.addTimeLocked()
-	}
 	o := sort.Search(len(x.offsets), func(i int) bool { return int64(x.offsets[i].relative) >= relative })
 	t := sort.Search(len(x.times), func(i int) bool { return int64(x.times[i].relative) >= relative })
 	return append(offsets, x.offsets[:o]...), append(times, x.times[:t]...)

@@ -20,6 +20,15 @@ func (l leaderEpochs) note(e Epoch, first int64) leaderEpochs {
 	return append(l, epochStart{e, first})
 }
 
+func (l leaderEpochs) ascending() bool {
+	for i, e := range l {
+		if e.Epoch < 0 || e.First < 0 || i > 0 && (e.Epoch <= l[i-1].Epoch || e.First <= l[i-1].First) {
+			return false
+		}
+	}
+	return true
+}
+
 // trim forgets epochs that ended at or below the log start. The one that holds the log start begins there from now on.
 func (l leaderEpochs) trim(logStart int64) leaderEpochs {
 	keep := 0
@@ -53,7 +62,7 @@ func (l leaderEpochs) end(asked, current Epoch, logEnd int64) (Epoch, int64) {
 	case asked == current:
 		return current, logEnd
 	case len(l) == 0:
-		return NoEpoch, -1
+		return asked, logEnd // no record yet: the first known epoch is the current one, and it begins here
 	case asked < l[0].Epoch:
 		return asked, l[0].First
 	}

@@ -27,27 +27,32 @@ const maxLookupRecords batch.Limit = 1 << 30
 //
 // It decodes the records of one batch, which batch.SiteTimestampLookup counts.
 func (p *Partition) OffsetForTimestamp(ctx context.Context, ms, limit int64) (TimestampOffset, error) {
-	found := noRecord
+	return p.lookUp(ctx, func() (TimestampOffset, error) { return p.firstSince(ms, limit) })
+}
+
+// lookUp runs a search that reads files. When ctx ends first, the search goes on and its result is dropped.
+func (p *Partition) lookUp(ctx context.Context, search func() (TimestampOffset, error)) (TimestampOffset, error) {
+	var found TimestampOffset
 	err := p.engine.blocking(ctx, p.volume, func() error {
 		var err error
-		found, err = p.firstSince(ms, limit)
+		found, err = search()
 		return err
 	})
-	return found, err
+	if err != nil {
+		return noRecord, err
+	}
+	return found, nil
 }
 
 // MaxTimestampOffset returns the first record that has the largest timestamp of those from the log start to below limit (KIP-734, at the level of records).
 func (p *Partition) MaxTimestampOffset(ctx context.Context, limit int64) (TimestampOffset, error) {
-	found := noRecord
-	err := p.engine.blocking(ctx, p.volume, func() error {
+	return p.lookUp(ctx, func() (TimestampOffset, error) {
 		newest, err := p.newestBelow(limit)
 		if err != nil || newest == batch.NoTimestamp {
-			return err
+			return noRecord, err
 		}
-		found, err = p.firstSince(newest, limit)
-		return err
+		return p.firstSince(newest, limit)
 	})
-	return found, err
 }
 
 func (p *Partition) firstSince(ms, limit int64) (TimestampOffset, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"slices"
 
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
@@ -94,26 +93,42 @@ func decodeManifest(data []byte) (*manifest, error) {
 
 // validate refuses what no writer produces, so that the code behind it need not be suspicious again.
 func (m *manifest) validate() error {
-	if m.Epoch < 0 || m.LogStart < 0 || m.OwnFirst < 0 || m.Recovery.ValidBytes < 0 || m.RecoverySegment < m.OwnFirst || m.RecoverySegment > m.RecoveryPoint {
+	if m.Epoch < 0 || m.LogStart < 0 || m.OwnFirst < 0 || !m.Recovery.possible() {
 		return errors.New("negative field")
 	}
 	if m.RecoveryPoint < m.OwnFirst || m.RecoveryPoint < m.LogStart {
 		return fmt.Errorf("recovery point %d below own first offset %d or log start %d", m.RecoveryPoint, m.OwnFirst, m.LogStart)
 	}
-	next := int64(-1)
-	for _, c := range m.Chain {
-		if c.Epoch >= m.Epoch || c.First < 0 || c.End <= c.First || c.LastSegment < c.First || c.LastSegment >= c.End || c.ValidBytes <= 0 {
+	if m.RecoverySegment < m.OwnFirst || m.RecoverySegment > m.RecoveryPoint {
+		return fmt.Errorf("recovery segment %d is not in [%d, %d]", m.RecoverySegment, m.OwnFirst, m.RecoveryPoint)
+	}
+	if !m.LeaderEpochs.ascending() {
+		return errors.New("leader epochs are out of order")
+	}
+	return m.validateChain()
+}
+
+// validateChain wants the files of closed epochs to hold everything from the log start to where one's own begin: a gap would read as an empty log.
+func (m *manifest) validateChain() error {
+	next, lastEpoch := m.LogStart, NoEpoch
+	for i, c := range m.Chain {
+		if c.Epoch <= lastEpoch || c.Epoch >= m.Epoch || c.First < 0 || c.End <= c.First || c.LastSegment < c.First || c.LastSegment >= c.End ||
+			c.ValidBytes <= 0 || !c.possible() {
 			return fmt.Errorf("impossible chain entry of epoch %d", c.Epoch)
 		}
-		if next >= 0 && c.First != next {
-			return fmt.Errorf("chain has a gap before offset %d", c.First)
+		if c.First > next || i > 0 && c.First < next {
+			return fmt.Errorf("chain does not go on at offset %d, but at %d", next, c.First)
 		}
-		next = c.End
+		next, lastEpoch = c.End, c.Epoch
 	}
-	if next >= 0 && next != m.OwnFirst && m.OwnFirst > m.LogStart {
+	if m.OwnFirst > next || len(m.Chain) > 0 && m.OwnFirst < next {
 		return fmt.Errorf("chain ends at %d, own epoch begins at %d", next, m.OwnFirst)
 	}
 	return nil
+}
+
+func (i indexState) possible() bool {
+	return i.ValidBytes >= 0 && i.OffsetEntries >= 0 && i.TimeEntries >= 0
 }
 
 // pruneChain forgets epochs that ended at or below the log start: their files are dead by it.
@@ -158,14 +173,20 @@ func readManifest(dir vfs.Dir, e Epoch) (*manifest, error) {
 }
 
 // InitPartition writes the first manifest of an empty partition: its leaders start above floor, the cluster's epoch floor.
-// A directory that has any manifest is left as it is, so that the call can be repeated.
+// A directory that has any manifest is left as it is, so that the call can be repeated. One that was led but has none has lost its log, which
+// an empty one would hide: ErrNoManifest. ErrDeleted: somebody is deleting it.
 func InitPartition(dir vfs.Dir, floor Epoch) error {
 	names, err := listPartition(dir)
 	if err != nil {
 		return err
 	}
-	if len(names.manifests) > 0 {
+	switch highest, _ := names.highestClaim(); {
+	case highest == claimDeleted:
+		return fmt.Errorf("prepare %s: %w", dir.Path(), ErrDeleted)
+	case len(names.manifests) > 0:
 		return nil
+	case names.highest > NoEpoch:
+		return fmt.Errorf("prepare %s, which has been led: %w", dir.Path(), ErrNoManifest)
 	}
 	m := &manifest{Epoch: floor}
 	_, err = m.write(dir)
@@ -187,31 +208,41 @@ type partitionNames struct {
 	manifests []Epoch  // ascending
 	segments  []segmentName
 	highest   Epoch // of all names but the reserved claims
+
+	temporaries []temporary
+}
+
+// temporary is a manifest that was never finished. Its epoch does not count: it was chosen above all others by its claim, which does.
+type temporary struct {
+	name  string
+	epoch Epoch
 }
 
 func listPartition(dir vfs.Dir) (*partitionNames, error) {
 	entries, err := dir.List()
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if isGone(err) {
 			return nil, fmt.Errorf("list %s: %w", dir.Path(), ErrDeleted)
 		}
 		return nil, &StorageError{Op: "list", Path: dir.Path(), Err: err}
 	}
 	names := &partitionNames{highest: NoEpoch}
 	for _, entry := range entries {
-		names.add(entry.Name)
+		names.add(entry)
 	}
 	slices.Sort(names.claims)
 	slices.Sort(names.manifests)
 	return names, nil
 }
 
-func (n *partitionNames) add(name string) {
-	if number, ok := parseClaim(name); ok {
-		n.claims = append(n.claims, number)
-		if number < claimMoving {
-			n.highest = max(n.highest, Epoch(number))
-		}
+func (n *partitionNames) add(entry vfs.Entry) {
+	name := entry.Name
+	if entry.IsDir {
+		n.addClaim(name)
+		return
+	}
+	if e, ok := parseTemporary(name); ok {
+		n.temporaries = append(n.temporaries, temporary{name, e})
 		return
 	}
 	if e, ok := parseManifest(name); ok {
@@ -222,6 +253,17 @@ func (n *partitionNames) add(name string) {
 	if s, ok := parseSegment(name); ok {
 		n.segments = append(n.segments, s)
 		n.highest = max(n.highest, s.epoch)
+	}
+}
+
+func (n *partitionNames) addClaim(name string) {
+	number, ok := parseClaim(name)
+	if !ok {
+		return
+	}
+	n.claims = append(n.claims, number)
+	if number < claimMoving {
+		n.highest = max(n.highest, Epoch(number))
 	}
 }
 

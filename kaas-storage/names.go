@@ -89,10 +89,20 @@ func parseSegment(name string) (segmentName, bool) {
 	if suffix == "" || !ok || len(base) != 20 {
 		return segmentName{}, false
 	}
-	b, err := strconv.ParseInt(base, 10, 64)
+	b, err := strconv.ParseUint(base, 10, 63) // unsigned, because a sign would be a second name of the same segment
 	e, ok := parseEpoch(epoch)
-	if err != nil || b < 0 || !ok {
+	if err != nil || !ok {
 		return segmentName{}, false
 	}
-	return segmentName{base: b, epoch: e, suffix: suffix}, true
+	return segmentName{base: int64(b), epoch: e, suffix: suffix}, true
+}
+
+// parseTemporary reads the epoch of a manifest that was never finished: vfs.WriteFileAtomic calls it ".<name>.<random>.tmp".
+func parseTemporary(name string) (Epoch, bool) {
+	rest, ok := strings.CutPrefix(name, "."+manifestPrefix)
+	if !ok || !strings.HasSuffix(rest, ".tmp") {
+		return 0, false
+	}
+	epoch, _, _ := strings.Cut(rest, ".")
+	return parseEpoch(epoch)
 }

@@ -17,7 +17,8 @@ import (
 // Partition is one log, led by this process at one epoch. It ends when another owner takes over, when a file operation fails or takes
 // too long, or when it is closed; a new leadership is a new Partition. All methods are safe for concurrent use.
 //
-// Lock order: maintenance, then mu, then the locks inside segments. mu is never held across a file operation.
+// Lock order: maintenance, then mu, then the locks inside segments. mu is never held across a file operation; maintenance is, and
+// therefore a channel: whoever waits for it stops waiting with its context, or when the leadership ends.
 type Partition struct {
 	engine *Engine
 	volume *Volume
@@ -51,9 +52,10 @@ type Partition struct {
 	dirty      dirtyBytes
 	watchers   map[chan<- struct{}]struct{}
 	tidying    bool // idle files are being closed
+	retaining  bool // a retention pass is under way
 
-	// maintenance serializes who writes the manifest: recovery point, removal, handover.
-	maintenance sync.Mutex
+	// maintenance serializes who writes the manifest: recovery point, removal, handover. It holds one token while somebody does.
+	maintenance chan struct{}
 	manifest    *manifest
 
 	work   sync.WaitGroup // committer and maintenance
@@ -85,20 +87,22 @@ type Offsets struct {
 // newPartition opens for service what a takeover produced.
 func newPartition(e *Engine, dir vfs.Dir, o TakeOptions, t *takeover) *Partition {
 	p := &Partition{
-		engine:    e,
-		volume:    o.Volume,
-		dir:       dir,
-		label:     o.Label,
-		log:       e.options.Logger.With().Str("partition", o.Label).Int32("epoch", int32(t.claim.epoch)).Logger(),
-		claim:     t.claim,
-		onEnd:     o.Ended,
-		ended:     make(chan struct{}),
-		closed:    make(chan struct{}),
-		producers: t.tail.producers,
-		epochs:    t.tail.epochs,
-		synced:    t.tail.end,
-		watchers:  make(map[chan<- struct{}]struct{}),
-		manifest:  t.manifest,
+		engine: e,
+		volume: o.Volume,
+		dir:    dir,
+		label:  o.Label,
+		log:    e.options.Logger.With().Str("partition", o.Label).Int32("epoch", int32(t.claim.epoch)).Logger(),
+		claim:  t.claim,
+		onEnd:  o.Ended,
+		ended:  make(chan struct{}),
+		closed: make(chan struct{}),
+
+		maintenance: make(chan struct{}, 1),
+		producers:   t.tail.producers,
+		epochs:      t.tail.epochs,
+		synced:      t.tail.end,
+		watchers:    make(map[chan<- struct{}]struct{}),
+		manifest:    t.manifest,
 	}
 	p.config.Store(&o.Config)
 	p.segments.Store(&t.segments)
@@ -215,6 +219,9 @@ func (p *Partition) fail(err error) {
 			g.finishLocked(err)
 		}
 		p.groups = nil
+		if p.unsynced.timer != nil {
+			p.unsynced.timer.Stop()
+		}
 		p.finishSyncWaitsLocked(err)
 		p.notifyLocked()
 	}
@@ -255,16 +262,64 @@ func (p *Partition) Handover(ctx context.Context) error {
 }
 
 func (p *Partition) handOver(ctx context.Context) error {
-	p.maintenance.Lock()
-	defer p.maintenance.Unlock()
-	if p.behindRecoveryPoint() {
-		if err := p.checkpointLocked(ctx, func(*manifest) {}); err != nil {
-			return fmt.Errorf("hand over %s: %w", p.label, err)
+	err := p.maintain(ctx, func() error {
+		if p.behindRecoveryPoint() {
+			return p.checkpoint(ctx, func(*manifest) {})
 		}
+		return p.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("hand over %s: %w", p.label, err)
+	}
+	// The leadership ends before its claim goes: a check that finds it gone must not take the handover for a fence.
+	p.fail(fmt.Errorf("%s: %w", p.label, ErrClosed))
+	if err := p.Err(); !errors.Is(err, ErrClosed) {
+		return fmt.Errorf("hand over %s: %w", p.label, err)
 	}
 	// The manifest keeps this epoch's name in the directory, so removing the claim cannot free the epoch for another.
 	return p.engine.blocking(ctx, p.volume, p.claim.release)
 }
+
+// maintain runs f, which may write the manifest, when nobody else does. When ctx or the leadership ends first, f is not begun or goes on
+// by itself.
+func (p *Partition) maintain(ctx context.Context, f func() error) error {
+	if err := p.lockMaintenance(ctx); err != nil {
+		return err
+	}
+	result := make(chan error, 1)
+	p.mu.Lock()
+	if err := p.err; err != nil {
+		p.mu.Unlock()
+		p.unlockMaintenance()
+		return err
+	}
+	p.work.Go(func() {
+		defer p.unlockMaintenance()
+		result <- f()
+	})
+	p.mu.Unlock()
+	select {
+	case err := <-result:
+		return err
+	case <-p.ended:
+		return p.Err()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (p *Partition) lockMaintenance(ctx context.Context) error {
+	select {
+	case p.maintenance <- struct{}{}:
+		return nil
+	case <-p.ended:
+		return p.Err()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (p *Partition) unlockMaintenance() { <-p.maintenance }
 
 // behindRecoveryPoint reports whether the manifest lacks anything that was appended or removed. The caller holds maintenance.
 func (p *Partition) behindRecoveryPoint() bool {

@@ -26,13 +26,25 @@ func (p *Partition) DeleteRecords(ctx context.Context, offset int64) (int64, err
 
 // retain is one retention pass (Kafka's LogCleaner is another matter; this is UnifiedLog.deleteOldSegments).
 func (p *Partition) retain() {
-	start, err := p.retentionStart(p.Config(), time.Now())
+	start, err := p.lookForExpired(time.Now())
 	if err == nil && start > p.logStart.Load() {
 		_, err = p.moveLogStart(p.engine.ctx, start)
 	}
-	if err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, context.Canceled) {
+	if err != nil && p.Err() == nil && !errors.Is(err, context.Canceled) {
 		p.log.Error().Err(err).Msg("retention pass failed")
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.retaining = false
+}
+
+// lookForExpired reads index files, for which it takes a slot of the volume.
+func (p *Partition) lookForExpired(now time.Time) (int64, error) {
+	if err := p.enterVolume(); err != nil {
+		return 0, err
+	}
+	defer p.volume.leave()
+	return p.retentionStart(p.Config(), now)
 }
 
 // retentionStart is the offset below which no record is kept. Whole segments go, oldest first, while each is too old or the log is too large
@@ -82,15 +94,26 @@ func (s *segment) expired(age time.Duration, now time.Time) (bool, error) {
 // moveLogStart records the new log start in the manifest, synced and checked, and only then shows it and removes files. A removal by an owner that
 // is fenced later, or already, hits only what every later leader knows as dead: it reads this manifest or one that follows it.
 func (p *Partition) moveLogStart(ctx context.Context, offset int64) (int64, error) {
-	p.maintenance.Lock()
-	defer p.maintenance.Unlock()
-	if start := p.logStart.Load(); offset <= start {
-		return start, p.Err()
+	start := int64(0)
+	err := p.maintain(ctx, func() error {
+		var err error
+		start, err = p.advanceLogStart(ctx, offset)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("move log start of %s: %w", p.label, err)
 	}
-	if err := p.checkpointLocked(ctx, func(m *manifest) { m.LogStart = offset }); err != nil {
-		if ctx.Err() == nil {
-			p.fail(err)
-		}
+	return start, nil
+}
+
+func (p *Partition) advanceLogStart(ctx context.Context, offset int64) (int64, error) {
+	if err := p.leading(); err != nil {
+		return 0, err
+	}
+	if start := p.logStart.Load(); offset <= start {
+		return start, nil
+	}
+	if err := p.checkpoint(ctx, func(m *manifest) { m.LogStart = offset }); err != nil {
 		return 0, err
 	}
 	p.logStart.Store(offset)
@@ -98,6 +121,16 @@ func (p *Partition) moveLogStart(ctx context.Context, offset int64) (int64, erro
 		p.discard(s)
 	}
 	return offset, nil
+}
+
+// leading fails once a handover has begun: behind it there may be no claim any more.
+func (p *Partition) leading() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil && p.handover {
+		return fmt.Errorf("%s: %w", p.label, ErrClosed)
+	}
+	return p.err
 }
 
 // detachBelow takes the segments that end at or below offset off the log. An active segment that is wholly below makes room for a new one.

@@ -56,25 +56,34 @@ func (s *segment) fits(size, lastOffset, limit int64) bool {
 	return s.size == 0 || (s.size+size <= min(limit, math.MaxInt32) && lastOffset-s.base <= math.MaxInt32)
 }
 
-// locate finds the first batch that ends at or behind offset: its header's position and its size. io.EOF when there is none.
+// locate finds the first batch that ends at or behind offset: its header's position and its size. io.EOF when readers may see none.
+// A segment that ends behind offset holds such a batch, so a walk that finds none has met damage.
 func (s *segment) locate(file vfs.File, offset int64) (position, size int64, err error) {
+	end := s.end.Load()
+	if end <= offset {
+		return 0, 0, io.EOF
+	}
 	relative := max(offset-s.base, 0)
 	position, err = s.index.position(uint32(min(relative, math.MaxUint32)), &s.offsets)
 	if err != nil {
 		return 0, 0, s.fail("read index", err)
 	}
 	headers := newHeaderReader(file, s.committed.Load())
-	for {
+	for next := s.base; ; {
 		header, size, err := headers.header(position)
 		switch {
 		case errors.Is(err, io.EOF):
-			return 0, 0, io.EOF
+			return 0, 0, s.corrupt(position, fmt.Sprintf("no batch holds offset %d", offset))
 		case err != nil:
 			return 0, 0, s.fail("read log", err)
+		case header.BaseOffset() < next:
+			return 0, 0, s.corrupt(position, fmt.Sprintf("batch at offset %d comes behind offset %d", header.BaseOffset(), next))
+		case header.LastOffset() >= offset && header.BaseOffset() > max(offset, s.base):
+			return 0, 0, s.corrupt(position, fmt.Sprintf("no batch holds offset %d", offset))
 		case header.LastOffset() >= offset:
 			return position, size, nil
 		}
-		position += size
+		position, next = position+size, header.LastOffset()+1
 	}
 }
 
@@ -107,9 +116,13 @@ func (s *segment) newestTimestamp() (int64, error) {
 	return entry.timestamp, nil
 }
 
+func (s *segment) corrupt(position int64, cause string) error {
+	return &CorruptionError{Dir: s.log.dir.Path(), File: s.log.name.String(), Offset: position, Cause: cause}
+}
+
 func (s *segment) fail(op string, err error) error {
-	if errors.Is(err, batch.ErrMalformed) {
-		return &CorruptionError{Dir: s.log.dir.Path(), File: s.log.name.String(), Offset: -1, Cause: "impossible batch header below the watermark"}
+	if errors.Is(err, batch.ErrMalformed) || errors.Is(err, batch.ErrMagic) {
+		return s.corrupt(-1, "impossible batch header below the watermark")
 	}
 	return &StorageError{Op: op, Path: fmt.Sprintf("%s/%s", s.log.dir.Path(), s.log.name), Err: err}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"time"
@@ -104,7 +103,7 @@ func (t *tail) append(dir vfs.Dir, b batch.Batch) error {
 		return s.fail("copy tail", err)
 	}
 	entry := offsetEntry{relative: uint32(b.LastOffset() - s.base), position: uint32(s.size)}
-	s.index.add(entry, b.MaxTimestamp(), int64(len(b)), t.interval)
+	s.index.add(entry, recordTimestamp(b), int64(len(b)), t.interval)
 	s.size += int64(len(b))
 	t.epochs = t.epochs.note(Epoch(b.LeaderEpoch()), b.BaseOffset())
 	t.producers.record(b, t.seen)
@@ -192,7 +191,7 @@ func (r *batchReader) fill() error {
 // removeNames unlinks files that no later leader reads. What is already gone is as good.
 func removeNames(dir vfs.Dir, names []string) error {
 	for _, name := range names {
-		if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := dir.Remove(name); err != nil && !isGone(err) {
 			return &StorageError{Op: "remove", Path: dir.Path() + "/" + name, Err: err}
 		}
 	}

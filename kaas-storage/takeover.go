@@ -1,8 +1,7 @@
 package storage
 
 import (
-	"errors"
-	"io/fs"
+	"math"
 	"slices"
 
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
@@ -138,10 +137,17 @@ func chainSegments(dir vfs.Dir, entry chainEntry, names *partitionNames, logStar
 		segments = append(segments, s)
 	}
 	if first := max(entry.First, logStart); len(segments) == 0 || segments[0].base > first {
-		name := segmentName{first, entry.Epoch, logSuffix}
-		return nil, &CorruptionError{Dir: dir.Path(), File: name.String(), Offset: -1, Cause: "no segment holds this offset of the chain"}
+		return nil, missingSegment(dir, segmentName{first, entry.Epoch, logSuffix})
+	}
+	if segments[len(segments)-1].base != entry.LastSegment {
+		return nil, missingSegment(dir, segmentName{entry.LastSegment, entry.Epoch, logSuffix})
 	}
 	return segments, nil
+}
+
+// missingSegment: one between those that are there shows when it is read, because its neighbour does not reach so far.
+func missingSegment(dir vfs.Dir, name segmentName) error {
+	return &CorruptionError{Dir: dir.Path(), File: name.String(), Offset: -1, Cause: "no file holds this offset of the log"}
 }
 
 // bases lists the bases of an epoch's log files within bounds, ascending.
@@ -159,44 +165,53 @@ func (n *partitionNames) bases(epoch Epoch, first, last int64) []int64 {
 // inherit fixes what counts of another epoch's segment. Its last one counts as far as the chain says, an earlier one to the end of its file:
 // the recovery point has passed it, so its bytes and its indexes were complete and synced.
 func (s *segment) inherit(dir vfs.Dir, entry chainEntry, end int64) error {
+	counts := indexState{ValidBytes: math.MaxInt64, OffsetEntries: math.MaxInt64, TimeEntries: math.MaxInt64}
 	if s.base == entry.LastSegment {
-		s.index.stored = entry.indexState
-	} else if err := s.inheritWhole(dir); err != nil {
-		return err
+		counts = entry.indexState
 	}
-	s.size = s.index.stored.ValidBytes
-	s.committed.Store(s.size)
-	s.end.Store(end)
 	stat, err := dir.Stat(s.log.name.String())
 	if err != nil {
 		return &StorageError{Op: "stat segment", Path: dir.Path(), Err: err}
 	}
-	if stat.Size < s.size {
+	if s.base == entry.LastSegment && stat.Size < counts.ValidBytes {
 		return &CorruptionError{Dir: dir.Path(), File: s.log.name.String(), Offset: stat.Size, Cause: "file is shorter than what was durable"}
 	}
+	s.size = min(counts.ValidBytes, stat.Size)
+	s.committed.Store(s.size)
+	s.end.Store(end)
 	s.created = stat.ModTime
+	return s.inheritIndexes(dir, counts)
+}
+
+// inheritIndexes counts the entries that can be read. A lost index, or the rest of one, is found by scanning the log instead.
+func (s *segment) inheritIndexes(dir vfs.Dir, counts indexState) error {
+	offsets, err := entriesIn(dir, &s.offsets, offsetEntrySize, counts.OffsetEntries)
+	if err != nil {
+		return err
+	}
+	times, err := entriesIn(dir, &s.times, timeEntrySize, counts.TimeEntries)
+	if err != nil {
+		return err
+	}
+	if counts.TimeEntries != math.MaxInt64 && times < counts.TimeEntries {
+		times = 0 // the last entry has the largest timestamp; without it the others would hide newer records
+	}
+	s.index.stored = indexState{ValidBytes: s.size, OffsetEntries: offsets, TimeEntries: times}
 	return nil
 }
 
-func (s *segment) inheritWhole(dir vfs.Dir) error {
-	for _, file := range s.files() {
-		stat, err := dir.Stat(file.name.String())
-		if err != nil {
-			if file != &s.log && errors.Is(err, fs.ErrNotExist) {
-				continue // too short for an index entry, or its index was lost: found by scanning
-			}
-			return &StorageError{Op: "stat segment", Path: dir.Path(), Err: err}
-		}
-		switch file {
-		case &s.log:
-			s.index.stored.ValidBytes = stat.Size
-		case &s.offsets:
-			s.index.stored.OffsetEntries = stat.Size / offsetEntrySize
-		case &s.times:
-			s.index.stored.TimeEntries = stat.Size / timeEntrySize
-		}
+func entriesIn(dir vfs.Dir, index *fileHandle, size, limit int64) (int64, error) {
+	if limit == 0 {
+		return 0, nil
 	}
-	return nil
+	stat, err := dir.Stat(index.name.String())
+	switch {
+	case isGone(err):
+		return 0, nil
+	case err != nil:
+		return 0, &StorageError{Op: "stat index", Path: dir.Path(), Err: err}
+	}
+	return min(limit, stat.Size/size), nil
 }
 
 // garbage lists the files of older epochs that are in no chain: manifests that ours succeeds, tails that we copied, what zombies left.
@@ -217,6 +232,11 @@ func (n *partitionNames) garbage(m *manifest, live []*segment) []string {
 	for _, e := range n.manifests {
 		if e < m.Epoch {
 			names = append(names, manifestName(e))
+		}
+	}
+	for _, t := range n.temporaries {
+		if t.epoch < m.Epoch {
+			names = append(names, t.name)
 		}
 	}
 	return names

@@ -156,6 +156,9 @@ func isFull(err error) bool {
 
 // noteFull marks the volume as full and gives its reserve up, so that claims and manifests can still be written.
 func (v *Volume) noteFull() error {
+	if v.fs == nil {
+		return nil // stands for unknown volumes, whose free space nobody looks at
+	}
 	v.full.Store(true)
 	v.mu.Lock()
 	defer v.mu.Unlock()

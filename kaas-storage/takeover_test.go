@@ -1,0 +1,151 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+func claimMade(op vfs.Op) bool {
+	return op.Kind == vfs.OpMkdir && strings.HasPrefix(op.Name, "leader.") && op.After
+}
+
+func TestTakeoverOfADeletedPartition(t *testing.T) {
+	f := newFaulty(16 << 20)
+	b := newBench(t, f, storage.Options{})
+	f.set(at(claimMade, func() { must(t, b.fs.MkdirAll("p/leader.ffffffff")) }))
+	_, err := b.engine.Take(context.Background(), b.dir(), storage.TakeOptions{Label: "p", Config: b.config})
+	if !errors.Is(err, storage.ErrDeleted) || errors.Is(err, storage.ErrFenced) {
+		t.Fatalf("deleted while being taken over: %v", err)
+	}
+	f.clear()
+	if _, err := b.engine.Take(context.Background(), b.dir(), storage.TakeOptions{Label: "p", Config: b.config}); !errors.Is(err, storage.ErrDeleted) {
+		t.Fatalf("deleted before: %v", err)
+	}
+}
+
+func TestTwoDestroyersFinishTogether(t *testing.T) {
+	for _, kind := range []vfs.OpKind{vfs.OpMkdir, vfs.OpList, vfs.OpRemove, vfs.OpSyncDir, vfs.OpRmdir} {
+		t.Run(kind.String(), func(t *testing.T) {
+			f := newFaulty(16 << 20)
+			b := newBench(t, f, storage.Options{})
+			root, err := f.OpenDir(".")
+			must(t, err)
+			defer root.Close()
+			f.set(at(func(op vfs.Op) bool { return op.Kind == kind && !op.After }, func() {
+				must(t, storage.DestroyPartition(context.Background(), root, "p"))
+			}))
+			must(t, storage.DestroyPartition(context.Background(), root, "p"))
+			if _, err := b.fs.OpenDir("p"); err == nil {
+				t.Fatal("the directory is still there")
+			}
+		})
+	}
+}
+
+func TestInitPartitionHidesNoLoss(t *testing.T) {
+	cases := map[string]struct {
+		make func(b *bench)
+		want error
+	}{
+		"segments without a manifest": {func(b *bench) { b.write("00000000000000000000.00000003.log", "x") }, storage.ErrNoManifest},
+		"claim without a manifest":    {func(b *bench) { must(b.t, b.fs.MkdirAll("p/leader.00000003")) }, storage.ErrNoManifest},
+		"being deleted":               {func(b *bench) { must(b.t, b.fs.MkdirAll("p/leader.ffffffff")) }, storage.ErrDeleted},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, vfs.NewMem(1<<20), storage.Options{})
+			b.remove("manifest.00000000")
+			c.make(b)
+			dir := b.dir()
+			defer dir.Close()
+			if err := storage.InitPartition(dir, 0); !errors.Is(err, c.want) {
+				t.Fatalf("error %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+func TestInterruptedManifestsAreCleanedUp(t *testing.T) {
+	b := newBench(t, vfs.NewMem(16<<20), storage.Options{})
+	p := b.take()
+	b.write(".manifest.00000001.ABC.tmp", "{")
+	b.write(".manifest.00000009.ABC.tmp", "{") // of an epoch above: its writer may be at it
+	p.Abandon()
+	p = b.take()
+	appendDurable(t, p, records(t, "a", 1, 1))
+	must(t, p.Handover(context.Background()))
+	<-p.Closed()
+	names := strings.Join(b.names(), " ")
+	if strings.Contains(names, ".manifest.00000001") || !strings.Contains(names, ".manifest.00000009") {
+		t.Fatalf("left: %s", names)
+	}
+}
+
+// handleCount is a hook that counts open handles.
+type handleCount struct{ files, dirs, claims atomic.Int64 }
+
+func (c *handleCount) hook(op vfs.Op) error {
+	if !op.After || op.Err != nil {
+		return nil
+	}
+	switch op.Kind {
+	case vfs.OpCreate, vfs.OpOpen, vfs.OpOpenWrite:
+		c.files.Add(1)
+	case vfs.OpCloseFile:
+		c.files.Add(-1)
+	case vfs.OpOpenDir:
+		c.dirs.Add(1)
+	case vfs.OpCloseDir:
+		c.dirs.Add(-1)
+	case vfs.OpHold:
+		c.claims.Add(1)
+	case vfs.OpCloseClaim:
+		c.claims.Add(-1)
+	}
+	return nil
+}
+
+func TestEngineClosedDuringATakeoverLeaksNoHandle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFaulty(16 << 20)
+		b := newBench(t, f, storage.Options{})
+		var open handleCount
+		closed := false
+		f.set(func(op vfs.Op) error {
+			if op.Kind == vfs.OpCheck && !op.After && !closed {
+				closed = true
+				go func() { _ = b.engine.Close() }()
+				synctest.Wait()
+			}
+			return open.hook(op)
+		})
+		if _, err := b.engine.Take(context.Background(), b.dir(), storage.TakeOptions{Label: "p", Config: b.config}); !errors.Is(err, storage.ErrClosed) {
+			t.Fatalf("takeover: %v", err)
+		}
+		synctest.Wait()
+		if f, d, c := open.files.Load(), open.dirs.Load(), open.claims.Load(); f != 0 || d != 0 || c != 0 {
+			t.Fatalf("open: %d files, %d directories, %d claims", f, d, c)
+		}
+		if _, err := b.engine.Take(context.Background(), b.dir(), storage.TakeOptions{Label: "p", Config: b.config}); !errors.Is(err, storage.ErrClosed) {
+			t.Fatalf("takeover after Close: %v", err)
+		}
+		if d := open.dirs.Load(); d != 0 {
+			t.Fatalf("%d directories open after a refused takeover", d)
+		}
+	})
+}
+
+func TestFullWithoutAVolume(t *testing.T) {
+	b := newBench(t, vfs.NewMem(1<<20), storage.Options{})
+	p := b.take()
+	if _, err := fillUp(t, p); !errors.Is(err, storage.ErrStorageFull) {
+		t.Fatalf("append to a full file system: %v", err)
+	}
+}
