@@ -4,7 +4,8 @@ package api
 //
 // -1 stands for the high watermark; an offset at or below the log start changes nothing and succeeds. The answer comes when the new log start is durable.
 //
-// Deviations: Kafka forgets a new log start at kill -9 until its next checkpoint. A topic without "delete" in cleanup.policy answers POLICY_VIOLATION.
+// Deviations: Kafka forgets a new log start at kill -9 until its next checkpoint. timeout_ms bounds the wait for what was appended before; a file
+// operation that hangs is bounded by the log engine's own deadline.
 
 import (
 	"context"

@@ -227,6 +227,9 @@ func TestProducePipelines(t *testing.T) {
 	}
 }
 
+// opSync is the operation that makes records durable.
+const opSync = vfs.OpSync
+
 // stall returns a file system in memory, and a function that makes operations of one kind hang until it is called again for release.
 func stall(t testing.TB) (fs vfs.FS, block func(kind vfs.OpKind) (release func())) {
 	t.Helper()
@@ -257,7 +260,7 @@ func TestProduceTimesOut(t *testing.T) {
 		b := newBench(t, func(s *setup) { s.fs = fs })
 		topic := b.topic("t", 1)
 		b.write("t", 0, "x")
-		release := block(vfs.OpSync)
+		release := block(opSync)
 		request := produceRequest(10, -1, "t", 0, records(t, "y"))
 		request.TimeoutMillis = 700
 		began := time.Now()
