@@ -73,19 +73,19 @@ func TestInitPartitionHidesNoLoss(t *testing.T) {
 }
 
 func TestInterruptedManifestsAreCleanedUp(t *testing.T) {
-	b := newBench(t, vfs.NewMem(16<<20), storage.Options{})
-	p := b.take()
-	b.write(".manifest.00000001.ABC.tmp", "{")
-	b.write(".manifest.00000009.ABC.tmp", "{") // of an epoch above: its writer may be at it
-	p.Abandon()
-	p = b.take()
-	appendDurable(t, p, records(t, "a", 1, 1))
-	must(t, p.Handover(context.Background()))
-	<-p.Closed()
-	names := strings.Join(b.names(), " ")
-	if strings.Contains(names, ".manifest.00000001") || !strings.Contains(names, ".manifest.00000009") {
-		t.Fatalf("left: %s", names)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, vfs.NewMem(16<<20), storage.Options{})
+		p := b.take()
+		b.write(".manifest.00000001.ABC.tmp", "{")
+		b.write(".manifest.00000009.ABC.tmp", "{") // of an epoch above: its writer may be at it
+		p.Abandon()
+		b.take()
+		synctest.Wait() // garbage is removed beside the service
+		names := strings.Join(b.names(), " ")
+		if strings.Contains(names, ".manifest.00000001") || !strings.Contains(names, ".manifest.00000009") {
+			t.Fatalf("left: %s", names)
+		}
+	})
 }
 
 // handleCount is a hook that counts open handles.
