@@ -31,7 +31,7 @@ func (m *Manager) Health() Health {
 	for _, e := range m.entries {
 		switch {
 		case e.failure != nil:
-			h.Failed = append(h.Failed, Failure{Partition: e.label(), Reason: e.failure.Error()})
+			h.Failed = append(h.Failed, Failure{Partition: e.label, Reason: e.failure.Error()})
 			h.Stalled = h.Stalled || errors.Is(e.failure, storage.ErrStalled)
 		case e.partition == nil:
 			h.Recovering++

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-storage"
-	"github.com/kaas-rs/kaas/kaas-storage/topicdir"
 )
 
 // Why a partition is not served. ErrTakingOver passes by itself within moments; ErrUnavailable wraps what stands in the way.
@@ -34,7 +33,8 @@ type Options struct {
 	Parallel int
 	// TakeoverTimeout ends one takeover that makes no progress; 0 means two minutes.
 	TakeoverTimeout time.Duration
-	// Fenced is called when another process took a partition over. nil: the partition is simply taken back later.
+	// Fenced is called when another process took a partition over, which is then left to it. It must not block. nil: the partition is taken back
+	// after a second.
 	Fenced func(label string, err error)
 	Logger zerolog.Logger
 }
@@ -58,12 +58,13 @@ type Manager struct {
 	stop    context.CancelFunc
 	work    sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
-	entries map[key]*entry
-	topics  map[uuid.UUID]*catalog.Topic
-	queue   queue
-	running int
+	mu        sync.Mutex
+	closed    bool
+	entries   map[key]*entry
+	topics    map[uuid.UUID]*catalog.Topic
+	departing map[uuid.UUID]chan struct{} // topics whose files are being closed; see depart
+	queue     queue
+	running   int
 }
 
 // New returns a manager that serves nothing before Run.
@@ -74,7 +75,9 @@ func New(o Options) *Manager {
 	if o.TakeoverTimeout <= 0 {
 		o.TakeoverTimeout = defaultTakeoverTimeout
 	}
-	m := &Manager{options: o, entries: make(map[key]*entry), topics: make(map[uuid.UUID]*catalog.Topic)}
+	m := &Manager{
+		options: o, entries: make(map[key]*entry), topics: make(map[uuid.UUID]*catalog.Topic), departing: make(map[uuid.UUID]chan struct{}),
+	}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	return m
 }
@@ -84,7 +87,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	changed := make(chan struct{}, 1)
 	defer m.options.Catalog.Watch(changed)()
 	for {
-		m.follow(m.options.Catalog.Snapshot())
+		m.follow()
 		select {
 		case <-ctx.Done():
 			return nil
@@ -93,13 +96,15 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 }
 
-// follow makes the entries those of the snapshot.
-func (m *Manager) follow(s *catalog.Snapshot) {
+// follow makes the entries those of the catalog.
+func (m *Manager) follow() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
 		return
 	}
+	// Read under mu: an older snapshot would bring back a topic that Abandon has dropped meanwhile.
+	s := m.options.Catalog.Snapshot()
 	for id, topic := range m.topics {
 		if _, still := s.ByID(id); !still {
 			m.dropLocked(topic)
@@ -126,44 +131,10 @@ func (m *Manager) adoptLocked(topic *catalog.Topic) {
 	}
 }
 
-func (m *Manager) dropLocked(topic *catalog.Topic) []*storage.Partition {
-	delete(m.topics, topic.ID)
-	var open []*storage.Partition
-	for index := range topic.Partitions {
-		k := key{topic.ID, index}
-		e := m.entries[k]
-		if e == nil {
-			continue
-		}
-		delete(m.entries, k)
-		if p := e.endLocked(ErrUnknownPartition); p != nil {
-			p.Abandon()
-			open = append(open, p)
-		}
-	}
-	return open
-}
-
-// Abandon closes a deleted topic's partitions without writing anything, and waits until their files are closed: on NFS an open file
-// cannot be removed. Its signature is the metadata store's hook.
-func (m *Manager) Abandon(ctx context.Context, topic *catalog.Topic) error {
-	m.mu.Lock()
-	open := m.dropLocked(topic)
-	m.mu.Unlock()
-	for _, p := range open {
-		select {
-		case <-p.Closed():
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return nil
-}
-
 // Partition returns an open partition without waiting. After its leadership has ended it can still be read below its watermark.
 // A call for a partition that waits for its takeover moves it to the front.
 //
-// Errors: ErrTakingOver, ErrUnavailable (wrapping the cause), ErrUnknownPartition.
+// Errors: ErrTakingOver, ErrUnavailable (wrapping the cause), ErrUnknownPartition, and storage.ErrClosed after Shutdown.
 func (m *Manager) Partition(topic *catalog.Topic, index int32) (*storage.Partition, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -192,7 +163,7 @@ func (m *Manager) Await(ctx context.Context, topic *catalog.Topic, index int32) 
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: %w: %w", e.label(), ErrTakingOver, context.Cause(ctx))
+			return nil, fmt.Errorf("%s: %w: %w", e.label, ErrTakingOver, context.Cause(ctx))
 		}
 	}
 }
@@ -203,7 +174,10 @@ func (m *Manager) entryLocked(topic *catalog.Topic, index int32) (*entry, error)
 		return e, nil
 	}
 	current, known := m.options.Catalog.Snapshot().ByID(topic.ID)
-	if !known || !current.HasPartition(index) || m.closed {
+	switch {
+	case m.closed:
+		return nil, fmt.Errorf("%s-%d: %w", topic.Name, index, storage.ErrClosed)
+	case !known || !current.HasPartition(index):
 		return nil, fmt.Errorf("%s-%d: %w", topic.Name, index, ErrUnknownPartition)
 	}
 	m.adoptLocked(current)
@@ -211,63 +185,17 @@ func (m *Manager) entryLocked(topic *catalog.Topic, index int32) (*entry, error)
 }
 
 func (m *Manager) serveLocked(e *entry) (*storage.Partition, error) {
+	if !e.led() {
+		m.queue.urge(e)
+	}
 	switch {
-	case e.partition != nil && e.failure == nil:
-		return e.partition, nil
-	case e.failure != nil && e.partition != nil:
-		return e.partition, nil // its own error tells, and reads go on
+	case e.partition != nil:
+		return e.partition, nil // if its leadership has ended its own error tells, and reads go on
 	case e.failure != nil:
-		return nil, fmt.Errorf("%s: %w: %w", e.label(), ErrUnavailable, e.failure)
+		return nil, fmt.Errorf("%s: %w: %w", e.label, ErrUnavailable, e.failure)
+	default:
+		return nil, fmt.Errorf("%s: %w", e.label, ErrTakingOver)
 	}
-	m.queue.urge(e)
-	return nil, fmt.Errorf("%s: %w", e.label(), ErrTakingOver)
-}
-
-// Shutdown hands every partition over, so that the next owner has nothing to scan. The end of ctx leaves the rest abandoned.
-func (m *Manager) Shutdown(ctx context.Context) error {
-	m.mu.Lock()
-	m.closed = true
-	entries := m.entries
-	m.entries = make(map[key]*entry)
-	m.mu.Unlock()
-	m.stop()
-	m.work.Wait()
-	slots := make(chan struct{}, m.options.Parallel)
-	var handovers sync.WaitGroup
-	errs := make([]error, 0)
-	var mu sync.Mutex
-	for _, e := range entries {
-		m.mu.Lock()
-		p := e.endLocked(storage.ErrClosed)
-		m.mu.Unlock()
-		if p == nil {
-			continue
-		}
-		slots <- struct{}{}
-		handovers.Go(func() {
-			defer func() { <-slots }()
-			if err := p.Handover(ctx); err != nil && p.Err() == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				errs = append(errs, err)
-			}
-		})
-	}
-	handovers.Wait()
-	return errors.Join(errs...)
-}
-
-func (m *Manager) take(ctx context.Context, e *entry, topic *catalog.Topic) (*storage.Partition, error) {
-	dir, err := topicdir.OpenPartition(m.options.Volume, topicdir.Topic{Name: topic.Name, ID: topic.ID, Partitions: topic.Partitions}, e.index)
-	if err != nil {
-		return nil, err
-	}
-	return m.options.Engine.Take(ctx, dir, storage.TakeOptions{
-		Label:  e.label(),
-		Volume: m.options.Volume,
-		Config: m.config(topic),
-		Ended:  func(err error) { m.ended(e, err) },
-	})
 }
 
 // config is what the engine is told of a topic.

@@ -3,51 +3,17 @@ package ownership
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/topicdir"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
-
-// entry is one partition. The manager's mutex guards it.
-type entry struct {
-	topic     *catalog.Topic
-	index     int32
-	partition *storage.Partition // the newest that was opened; its leadership may have ended
-	failure   error              // why the last attempt, or the last leadership, ended
-	attempts  int                // failures in a row
-	retry     *time.Timer
-	gone      bool
-	changed   chan struct{} // closed and replaced at each change
-	state     queueState
-}
-
-func newEntry(topic *catalog.Topic, index int32) *entry {
-	return &entry{topic: topic, index: index, changed: make(chan struct{})}
-}
-
-func (e *entry) label() string { return fmt.Sprintf("%s-%d", e.topic.Name, e.index) }
-
-func (e *entry) announceLocked() {
-	close(e.changed)
-	e.changed = make(chan struct{})
-}
-
-// endLocked marks the entry as given up and returns what it had open.
-func (e *entry) endLocked(why error) *storage.Partition {
-	p := e.partition
-	e.gone, e.partition, e.failure = true, nil, why
-	if e.retry != nil {
-		e.retry.Stop()
-	}
-	e.announceLocked()
-	return p
-}
 
 // enqueueLocked asks for a takeover; a worker is started if fewer than allowed run.
 func (m *Manager) enqueueLocked(e *entry, urgent bool) {
-	if m.closed || e.gone {
+	if m.closed || e.gone || e.taking != nil || e.led() {
 		return
 	}
 	m.queue.push(e, urgent)
@@ -70,57 +36,120 @@ func (m *Manager) takeQueued() {
 			m.mu.Unlock()
 			return
 		}
+		ctx, cancel := context.WithTimeout(m.ctx, m.options.TakeoverTimeout)
+		done := make(chan struct{})
+		e.taking = &taking{cancel: cancel, done: done}
 		topic := e.topic
 		m.mu.Unlock()
-		ctx, cancel := context.WithTimeout(m.ctx, m.options.TakeoverTimeout)
-		p, err := m.take(ctx, e, topic)
+		t := &term{}
+		p, err := m.take(ctx, e, topic, t)
 		cancel()
-		m.taken(e, p, err)
+		m.taken(e, t, p, err)
+		close(done)
+	}
+}
+
+func (m *Manager) take(ctx context.Context, e *entry, topic *catalog.Topic, t *term) (*storage.Partition, error) {
+	dir, err := m.openDir(ctx, topic, e.index)
+	if err != nil {
+		return nil, err
+	}
+	return m.options.Engine.Take(ctx, dir, storage.TakeOptions{
+		Label:  e.label,
+		Volume: m.options.Volume,
+		Config: m.config(topic),
+		Ended:  func(err error) { m.ended(e, t, err) },
+	})
+}
+
+// openDir opens a partition's directory. When ctx ends first, the file operation goes on by itself: nothing can stop one that hangs, and waiting for
+// it would keep the worker, and the end of the manager, as long as the volume hangs.
+func (m *Manager) openDir(ctx context.Context, topic *catalog.Topic, index int32) (vfs.Dir, error) {
+	type opened struct {
+		dir vfs.Dir
+		err error
+	}
+	result := make(chan opened)
+	go func() {
+		dir, err := topicdir.OpenPartition(m.options.Volume, topicdir.Topic{Name: topic.Name, ID: topic.ID, Partitions: topic.Partitions}, index)
+		select {
+		case result <- opened{dir, err}:
+		case <-ctx.Done():
+			if err == nil {
+				_ = dir.Close()
+			}
+		}
+	}()
+	select {
+	case o := <-result:
+		return o.dir, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }
 
 // taken records the outcome of one takeover. The old leadership's partition is closed only now: until here it answered reads.
-func (m *Manager) taken(e *entry, p *storage.Partition, err error) {
+func (m *Manager) taken(e *entry, t *term, p *storage.Partition, err error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	old := e.partition
+	e.taking = nil
 	switch {
 	case e.gone || m.closed:
-		if p != nil {
-			p.Abandon()
-		}
+		m.mu.Unlock()
+		m.discard(p)
 		return
 	case err != nil:
 		m.failedLocked(e, err)
+	default:
+		m.openedLocked(e, t, p)
+	}
+	m.mu.Unlock()
+}
+
+// discard closes what nobody wants any more, and waits for it.
+func (m *Manager) discard(p *storage.Partition) {
+	if p == nil {
 		return
 	}
-	e.partition, e.failure, e.attempts = p, p.Err(), 0
+	p.Abandon()
+	select {
+	case <-p.Closed():
+	case <-m.ctx.Done():
+	}
+}
+
+func (m *Manager) openedLocked(e *entry, t *term, p *storage.Partition) {
+	old := e.partition
+	e.partition, e.term, e.failure, e.attempts = p, t, nil, 0
 	m.configureLocked(e, e.topic) // the topic may have changed meanwhile
-	e.announceLocked()
 	if old != nil {
 		old.Abandon()
 	}
-	if e.failure != nil {
-		m.failedLocked(e, e.failure) // it ended before it was recorded here
+	// It may have ended before it was recorded here: then ended took no notice of it.
+	if err := p.Err(); err != nil {
+		m.failedLocked(e, err)
+		return
 	}
+	e.announceLocked()
 }
 
 func (m *Manager) failedLocked(e *entry, err error) {
 	e.failure = err
 	e.attempts++
 	e.announceLocked()
-	delay := min(firstRetry<<min(e.attempts-1, 10), lastRetry)
+	delay := retryDelay(e.attempts)
 	if e.attempts == 1 || e.attempts%10 == 0 {
-		m.options.Logger.Warn().Err(err).Str("partition", e.label()).Int("attempts", e.attempts).Dur("retry_in", delay).
+		m.options.Logger.Warn().Err(err).Str("partition", e.label).Int("attempts", e.attempts).Dur("retry_in", delay).
 			Msg("partition cannot be taken over")
 	}
 	m.retryLocked(e, delay)
 }
 
+// retryDelay is the time after the given number of failures in a row, at least one.
+func retryDelay(attempts int) time.Duration {
+	return min(firstRetry<<min(attempts-1, 10), lastRetry)
+}
+
 func (m *Manager) retryLocked(e *entry, delay time.Duration) {
-	if m.closed || e.gone {
-		return
-	}
 	e.retry = time.AfterFunc(delay, func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -129,22 +158,24 @@ func (m *Manager) retryLocked(e *entry, delay time.Duration) {
 }
 
 // ended is told by the engine that a leadership ended. After a failed file operation the partition is taken over anew at once; after a fence
-// the other owner is given time, so that two processes do not fight.
-func (m *Manager) ended(e *entry, err error) {
+// the other owner is given time, or is left alone, so that two processes do not fight.
+func (m *Manager) ended(e *entry, t *term, err error) {
 	fenced := errors.Is(err, storage.ErrFenced)
 	if fenced && m.options.Fenced != nil {
-		m.options.Fenced(e.label(), err)
+		m.options.Fenced(e.label, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e.gone || m.closed || e.partition == nil {
+	// A term that is not recorded, or whose end is known, is dealt with by openedLocked: to act twice would take over what is led by then.
+	if e.gone || m.closed || e.term != t || e.failure != nil {
 		return
 	}
 	e.failure = err
 	e.announceLocked()
-	if fenced {
+	switch {
+	case !fenced:
+		m.enqueueLocked(e, true)
+	case m.options.Fenced == nil:
 		m.retryLocked(e, firstRetry)
-		return
 	}
-	m.enqueueLocked(e, true)
 }
