@@ -30,6 +30,7 @@ func (h *Handlers) deleteRecords(ctx context.Context, r *protocol.Request, reque
 	defer work.Wait()
 	slots := make(chan struct{}, parallelDeletes)
 	snapshot := h.Catalog.Snapshot()
+	onlyOnce(request)
 	response.Topics = make([]kmsg.DeleteRecordsResponseTopic, len(request.Topics))
 	for t, wanted := range request.Topics {
 		topic, err := h.topicFor(r.Conn, snapshot, kmsg.ACLOperationDelete, wanted.Topic)
@@ -53,6 +54,27 @@ func (h *Handlers) deleteRecords(ctx context.Context, r *protocol.Request, reque
 	}
 	work.Wait()
 	return response, ctx.Err()
+}
+
+// onlyOnce leaves the last mention of a partition that is named more than once in a topic, as Kafka does.
+func onlyOnce(request *kmsg.DeleteRecordsRequest) {
+	for t := range request.Topics {
+		topic := &request.Topics[t]
+		last := make(map[int32]int, len(topic.Partitions))
+		for i, partition := range topic.Partitions {
+			last[partition.Partition] = i
+		}
+		if len(last) == len(topic.Partitions) {
+			continue
+		}
+		kept := make([]kmsg.DeleteRecordsRequestTopicPartition, 0, len(last))
+		for i, partition := range topic.Partitions {
+			if last[partition.Partition] == i {
+				kept = append(kept, partition)
+			}
+		}
+		topic.Partitions = kept
+	}
 }
 
 // deleteBefore moves a partition's log start and returns it, -1 with an error.

@@ -52,7 +52,7 @@ func (h *Handlers) fetch(_ context.Context, r *protocol.Request) protocol.Finish
 
 func (c *fetchCall) finish(ctx context.Context) (protocol.Reply, error) {
 	if level := c.request.IsolationLevel; level != readUncommitted && level != readCommitted {
-		return c.refuse(kerr.UnknownServerError), nil
+		return c.refuseEach(kerr.UnknownServerError), nil
 	}
 	if err := c.begin(); err != nil {
 		return c.refuse(err), nil

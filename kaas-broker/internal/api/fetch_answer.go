@@ -7,25 +7,29 @@ import (
 	"github.com/kaas-rs/kaas/kaas-protocol"
 )
 
-// refuse answers a request as a whole. Before v7 there is no place for such an error but the partitions.
+// refuse answers a request with an error of its session. Below v7 there are none.
 func (c *fetchCall) refuse(err error) protocol.Reply {
 	response := responseTo[*kmsg.FetchResponse](c.request)
 	response.ErrorCode = codeOf(err)
-	if c.request.Version >= fetchWithSessions {
-		return protocol.Reply{Message: response}
+	return protocol.Reply{Message: response}
+}
+
+// refuseEach answers a request that cannot be understood: as a whole from v7 on, and each partition as long as topics have names.
+func (c *fetchCall) refuseEach(err error) protocol.Reply {
+	reply := c.refuse(err)
+	if c.request.Version >= fetchByID {
+		return reply
 	}
+	response := reply.Message.(*kmsg.FetchResponse)
 	for _, wanted := range c.request.Topics {
 		topic := kmsg.NewFetchResponseTopic()
 		topic.Topic = wanted.Topic
 		for _, partition := range wanted.Partitions {
-			row := kmsg.NewFetchResponseTopicPartition()
-			row.Partition, row.ErrorCode = partition.Partition, response.ErrorCode
-			row.HighWatermark, row.LastStableOffset, row.LogStartOffset = -1, -1, -1
-			topic.Partitions = append(topic.Partitions, row)
+			topic.Partitions = append(topic.Partitions, c.partition(partition.Partition, &fetchRow{err: err, bounds: untoldBounds}))
 		}
 		response.Topics = append(response.Topics, topic)
 	}
-	return protocol.Reply{Message: response}
+	return reply
 }
 
 // reply builds the answer out of the rows and gives it their sections.

@@ -150,13 +150,16 @@ func TestFetchLeaderHints(t *testing.T) {
 func TestFetchUnknownIsolationLevel(t *testing.T) {
 	b := newBench(t)
 	topic := b.topic("t", 1)
-	old, young := fetchRequest(4, topic, 0, 0), fetchRequest(7, topic, 0, 0)
-	old.IsolationLevel, young.IsolationLevel = 2, -1
-	if response := b.fetch(old); response.Topics[0].Partitions[0].ErrorCode != -1 {
-		t.Errorf("v4: %+v", response)
-	}
-	if response := b.fetch(young); response.ErrorCode != -1 || len(response.Topics) > 0 {
-		t.Errorf("v7: %+v", response)
+	for _, version := range []int16{4, 7, 12, 13} {
+		request := fetchRequest(version, topic, 0, 0)
+		request.IsolationLevel = 2
+		response := b.fetch(request)
+		if version >= 7 && response.ErrorCode != -1 {
+			t.Errorf("v%d: error %d", version, response.ErrorCode)
+		}
+		if named := len(response.Topics) == 1 && response.Topics[0].Partitions[0].ErrorCode == -1; named != (version < 13) {
+			t.Errorf("v%d: topics %+v", version, response.Topics)
+		}
 	}
 }
 

@@ -6,8 +6,8 @@ package api
 // served, or not yet, has no leader and LEADER_NOT_AVAILABLE. Its leader epoch is the log engine's, which only grows, also for a topic that was deleted
 // and made again.
 //
-// Deviations: a topic that the request creates is answered when its partitions are served, not with UNKNOWN_TOPIC_OR_PARTITION. Replicas and ISR are the
-// leader. A request of v10 or v11 by topic id, or without a name, is refused (INVALID_REQUEST for its topics, as Kafka does) but lists the brokers.
+// Deviations: a topic that the request creates is answered when its partitions are served, not with UNKNOWN_TOPIC_OR_PARTITION; if it
+// cannot be created the answer says why (Kafka: UNKNOWN_TOPIC_OR_PARTITION for ever, also for a name that collides). Replicas and ISR are the leader. A request of v10 or v11 by topic id, or without a name, is refused (INVALID_REQUEST for its topics, as Kafka does) but lists the brokers.
 
 import (
 	"context"

@@ -254,6 +254,11 @@ func TestDeleteRecords(t *testing.T) {
 			}
 		})
 	}
+	twice := deleteRequest("t", 0, 99)
+	twice.Topics[0].Partitions = append(twice.Topics[0].Partitions, deleteRequest("t", 0, 3).Topics[0].Partitions...)
+	if rows := ask[*kmsg.DeleteRecordsResponse](b, twice).Topics[0].Partitions; len(rows) != 1 || rows[0].ErrorCode != 0 {
+		t.Errorf("named twice: %+v", rows)
+	}
 	if row := ask[*kmsg.ListOffsetsResponse](b, listRequest(8, "t", 0, -2)).Topics[0].Partitions[0]; row.Offset != 3 {
 		t.Errorf("earliest offset %d", row.Offset)
 	}

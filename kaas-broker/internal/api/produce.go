@@ -114,11 +114,8 @@ func newProduceRow(partition int32) kmsg.ProduceResponseTopicPartition {
 	return row
 }
 
-// refuseAll checks what concerns the whole request.
+// refuseAll refuses transactional batches of a client that may not use the request's transactional id, and everything that came with them.
 func (c *produceCall) refuseAll(conn *protocol.Conn) error {
-	if c.request.Acks < acksAll || c.request.Acks > acksLeader {
-		return kerr.InvalidRequiredAcks
-	}
 	if !c.transactional() {
 		return nil
 	}
@@ -175,6 +172,8 @@ func (c *produceCall) writable(topic *catalog.Topic, wanted *kmsg.ProduceRequest
 	switch {
 	case !topic.HasPartition(wanted.Partition):
 		return nil, kerr.UnknownTopicOrPartition
+	case c.request.Acks < acksAll || c.request.Acks > acksLeader:
+		return nil, kerr.InvalidRequiredAcks
 	case topic.Internal:
 		return nil, kerr.InvalidTopicException
 	case isTransactional(wanted.Records):

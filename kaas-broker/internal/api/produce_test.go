@@ -63,6 +63,7 @@ func TestProduceErrors(t *testing.T) {
 	}{
 		{"acks outside", produceRequest(10, 2, "t", 0, records(t, "x")), 21, nil, false, -1, false},
 		{"acks far outside", produceRequest(3, -2, "t", 0, records(t, "x")), 21, nil, false, -1, false},
+		{"acks outside, unknown topic", produceRequest(10, 2, "missing", 0, records(t, "x")), 3, nil, false, -1, false},
 		{"unknown topic", produceRequest(10, -1, "missing", 0, records(t, "x")), 3, nil, false, -1, false},
 		{"invalid topic name", produceRequest(10, -1, "a/b", 0, records(t, "x")), 3, nil, false, -1, false},
 		{"unknown partition", produceRequest(10, -1, "t", 1, records(t, "x")), 3, nil, false, -1, false},
