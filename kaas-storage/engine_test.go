@@ -61,13 +61,17 @@ func must(t testing.TB, err error) {
 // records builds a batch of n records whose values are tag-0, tag-1, …
 func records(t testing.TB, tag string, n int, timestamp int64) batch.Batch {
 	t.Helper()
+	b, err := build(tag, n, timestamp)
+	must(t, err)
+	return b
+}
+
+func build(tag string, n int, timestamp int64) (batch.Batch, error) {
 	builder := batch.NewBuilder()
 	for i := range n {
 		builder.Add(timestamp+int64(i), nil, fmt.Appendf(nil, "%s-%d", tag, i))
 	}
-	b, err := builder.Build()
-	must(t, err)
-	return b
+	return builder.Build()
 }
 
 func appendDurable(t testing.TB, p *storage.Partition, b batch.Batch) storage.AppendResult {

@@ -14,14 +14,18 @@ import (
 // sequenced builds a batch of n records of an idempotent producer.
 func sequenced(t testing.TB, id int64, epoch int16, sequence int32, n int) batch.Batch {
 	t.Helper()
+	b, err := buildSequenced(id, epoch, sequence, n, "v")
+	must(t, err)
+	return b
+}
+
+func buildSequenced(id int64, epoch int16, sequence int32, n int, value string) (batch.Batch, error) {
 	builder := batch.NewBuilder()
 	builder.ProducerID, builder.ProducerEpoch, builder.BaseSequence = id, epoch, sequence
 	for range n {
-		builder.Add(1000, nil, []byte("v"))
+		builder.Add(1000, nil, []byte(value))
 	}
-	b, err := builder.Build()
-	must(t, err)
-	return b
+	return builder.Build()
 }
 
 // sequenceStep is one append and what must come of it.

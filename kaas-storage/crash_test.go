@@ -1,0 +1,356 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// program is a run of the engine during which the power is cut at every mutating file call.
+type program struct {
+	name    string
+	config  func(*storage.Config)
+	options storage.Options
+	// promises nothing about what is acknowledged: page-cache topics lose what was not synced.
+	pageCache bool
+	run       func(w *crashWorld)
+}
+
+// programs are what is cut. Add rows: each step of crashWorld waits until the background is at rest, so a program is deterministic.
+var programs = []program{
+	{name: "append", run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 1)
+		w.append("c", 3)
+	}},
+	{name: "append several at once", run: func(w *crashWorld) { w.appendTogether("a", "b", "c", "d") }},
+	{name: "roll", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		for i := range 4 {
+			w.append(fmt.Sprint("r", i), 2)
+		}
+	}},
+	{name: "roll within one commit", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		w.append("first", 1)
+		w.appendTogether("a", "b", "c", "d")
+	}},
+	{name: "checkpoint", config: func(c *storage.Config) { c.IndexInterval = 1 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.idle()
+		w.append("b", 2)
+		w.append("c", 2)
+		w.idle()
+		w.append("d", 1)
+	}},
+	{name: "checkpoint over rolled segments", config: func(c *storage.Config) { c.IndexInterval, c.SegmentBytes = 1, 150 }, run: func(w *crashWorld) {
+		for round := range 2 {
+			for i := range 3 {
+				w.append(fmt.Sprint("r", round, i), 2)
+			}
+			w.idle()
+		}
+	}},
+	{name: "delete records", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 2)
+		w.append("c", 2)
+		w.deleteRecords(3)
+		w.append("d", 2)
+		w.deleteRecords(8)
+		w.append("e", 1)
+	}},
+	{name: "retention by size", config: func(c *storage.Config) { c.SegmentBytes, c.RetentionBytes, c.RetentionAge = 150, 200, -1 }, options: storage.Options{RetentionInterval: time.Minute},
+		run: func(w *crashWorld) {
+			for i := range 5 {
+				w.append(fmt.Sprint("r", i), 2)
+			}
+			w.retention(4)
+			w.append("z", 1)
+		}},
+	{name: "retention by age takes the active segment", config: func(c *storage.Config) { c.RetentionAge = time.Hour }, options: storage.Options{RetentionInterval: time.Minute},
+		run: func(w *crashWorld) {
+			w.append("a", 2)
+			w.retention(2)
+			w.append("b", 1)
+		}},
+	{name: "takeover", run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.take()
+		w.append("b", 2)
+		w.take()
+		w.take()
+		w.append("c", 1)
+	}},
+	{name: "takeover behind a recovery point", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 2)
+		w.idle()
+		w.append("c", 2)
+		w.append("d", 2)
+		w.take()
+		w.append("e", 1)
+		w.take()
+		w.append("f", 1)
+	}},
+	{name: "handover", run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.handover()
+		w.take()
+		w.handover()
+		w.take()
+		w.append("b", 1)
+	}},
+	{name: "producers", run: func(w *crashWorld) {
+		w.sequenced(7, 0, 2)
+		w.sequenced(8, 0, 1)
+		w.idle()
+		w.sequenced(7, 2, 2)
+		w.take()
+		w.sequenced(8, 1, 1)
+		w.deleteRecords(6)
+		w.sequenced(7, 4, 1)
+	}},
+	{name: "deletion", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 2)
+		w.destroy()
+	}},
+	{name: "deletion after a handover", run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.handover()
+		w.destroy()
+	}},
+	{name: "page cache", pageCache: true, config: func(c *storage.Config) { c.FlushMessages, c.SegmentBytes = 1000, 150 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 2)
+		w.append("c", 2)
+		w.idle()
+		w.append("d", 2)
+		w.take()
+		w.append("e", 2)
+	}},
+}
+
+// crashWorld runs a program over a file system and cuts its power.
+type crashWorld struct {
+	t       *testing.T
+	program program
+	config  storage.Config
+	disk    *vfs.Crash
+	fs      vfs.FS
+	engine  *storage.Engine
+	p       *storage.Partition
+	ledger  *ledger
+	seeds   int
+	cutting atomic.Bool
+	calls   int
+	images  int
+}
+
+func TestPowerCuts(t *testing.T) {
+	for _, program := range programs {
+		t.Run(program.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &crashWorld{t: t, program: program, config: storage.DefaultConfig(), disk: vfs.NewCrash(64 << 20), ledger: newLedger(), seeds: 32}
+				if testing.Short() {
+					w.seeds = 4
+				}
+				if program.config != nil {
+					program.config(&w.config)
+				}
+				w.start()
+				program.run(w)
+				w.cut("end")
+				t.Logf("%d calls, %d power cuts", w.calls, w.images)
+			})
+		})
+	}
+}
+
+func (w *crashWorld) start() {
+	w.fs = vfs.NewFault(w.disk, func(op vfs.Op) error {
+		if op.Kind.Mutating() && !w.t.Failed() {
+			w.cut(op.String())
+		}
+		return nil
+	})
+	options := w.program.options
+	if options.RetentionInterval == 0 {
+		options.RetentionInterval = -1
+	}
+	var err error
+	w.engine, err = storage.NewEngine(options)
+	must(w.t, err)
+	w.t.Cleanup(w.stop)
+	must(w.t, create(w.fs))
+	w.ledger.mu.Lock()
+	w.ledger.exists = true
+	w.ledger.mu.Unlock()
+	w.take()
+}
+
+func (w *crashWorld) stop() {
+	w.cutting.Store(true)
+	if err := w.engine.Close(); err != nil {
+		w.t.Errorf("close engine: %v", err)
+	}
+}
+
+// cut tries every choice of what survives at this moment. Calls that are made meanwhile on other goroutines are not cut:
+// programs let the background come to rest between their steps, so there are few.
+func (w *crashWorld) cut(where string) {
+	if !w.cutting.CompareAndSwap(false, true) {
+		return
+	}
+	defer w.cutting.Store(false)
+	w.calls++
+	pending := len(w.disk.Pending())
+	w.try(where, "none", vfs.SurviveNone)
+	if pending == 0 {
+		return
+	}
+	w.try(where, "all", vfs.SurviveAll)
+	for i := range pending {
+		w.try(where, fmt.Sprint("only ", i), vfs.SurviveOnly(i))
+	}
+	for seed := range w.seeds {
+		w.try(where, fmt.Sprint("seed ", seed), vfs.SurviveSeeded(uint64(seed)))
+	}
+}
+
+func (w *crashWorld) try(where, choice string, survive vfs.Choice) {
+	if w.t.Failed() {
+		return
+	}
+	w.images++
+	l := w.ledger.clone()
+	if w.program.pageCache {
+		clear(l.promised)
+		clear(l.producers)
+		l.start, l.startAsk = 0, max(l.start, l.startAsk)
+	}
+	image := w.disk.PowerCut(survive)
+	if w.images%5 == 0 { // now and then the power fails again during the takeover
+		image = cutAgain(image, w.config, w.images)
+	}
+	if err := l.verify(image, w.config); err != nil {
+		w.t.Errorf("power cut at call %d (%s), survivors: %s: %v", w.calls, where, choice, err)
+	}
+}
+
+// cutAgain begins a takeover and cuts the power at one of its calls.
+func cutAgain(disk *vfs.Crash, config storage.Config, seed int) *vfs.Crash {
+	var second *vfs.Crash
+	calls := 0
+	filesystem := vfs.NewFault(disk, func(op vfs.Op) error {
+		if op.Kind.Mutating() && !op.After {
+			if calls++; calls == 1+seed/5%9 {
+				second = disk.PowerCut(vfs.SurviveSeeded(uint64(seed)))
+			}
+		}
+		return nil
+	})
+	engine, err := storage.NewEngine(storage.Options{RetentionInterval: -1})
+	if err != nil {
+		return disk
+	}
+	defer engine.Close()
+	if p, err := takeFrom(engine, filesystem, config); err == nil {
+		p.Abandon()
+		<-p.Closed()
+	}
+	if second == nil {
+		return disk
+	}
+	return second
+}
+
+func (w *crashWorld) take() {
+	w.t.Helper()
+	p, err := takeFrom(w.engine, w.fs, w.config)
+	must(w.t, err)
+	if w.p != nil {
+		w.p.Abandon()
+	}
+	w.p = p
+	synctest.Wait()
+}
+
+func (w *crashWorld) append(tag string, n int) {
+	w.t.Helper()
+	must(w.t, w.ledger.write(w.p, records(w.t, tag, n, 1000)))
+	synctest.Wait()
+}
+
+func (w *crashWorld) appendTogether(tags ...string) {
+	w.t.Helper()
+	var tickets []storage.Ticket
+	for _, tag := range tags {
+		ticket, err := w.ledger.ask(w.p, records(w.t, tag, 2, 1000))
+		must(w.t, err)
+		tickets = append(tickets, ticket)
+	}
+	for i, ticket := range tickets {
+		must(w.t, ticket.WaitDurable(context.Background()))
+		must(w.t, w.ledger.promise(ticket.Result(), records(w.t, tags[i], 2, 1000), w.p.Epoch()))
+	}
+	synctest.Wait()
+}
+
+func (w *crashWorld) sequenced(id int64, sequence int32, n int) {
+	w.t.Helper()
+	must(w.t, w.ledger.write(w.p, sequenced(w.t, id, 0, sequence, n)))
+	synctest.Wait()
+}
+
+// idle lets the recovery point move.
+func (w *crashWorld) idle() {
+	time.Sleep(20 * time.Second)
+	synctest.Wait()
+}
+
+func (w *crashWorld) deleteRecords(offset int64) {
+	w.t.Helper()
+	must(w.t, w.ledger.deleteRecords(w.p, offset))
+	synctest.Wait()
+}
+
+// retention lets a pass run, which moves the log start to an offset.
+func (w *crashWorld) retention(start int64) {
+	w.t.Helper()
+	w.ledger.mu.Lock()
+	w.ledger.startAsk = start
+	w.ledger.mu.Unlock()
+	time.Sleep(2 * time.Minute)
+	synctest.Wait()
+	if got := w.p.Offsets().LogStart; got != start {
+		w.t.Fatalf("log start %d after retention, want %d", got, start)
+	}
+	w.ledger.mu.Lock()
+	w.ledger.start = start
+	w.ledger.mu.Unlock()
+}
+
+func (w *crashWorld) handover() {
+	w.t.Helper()
+	must(w.t, w.p.Handover(context.Background()))
+	<-w.p.Closed()
+	synctest.Wait()
+}
+
+func (w *crashWorld) destroy() {
+	w.t.Helper()
+	w.ledger.mu.Lock()
+	w.ledger.deleting = true
+	w.ledger.mu.Unlock()
+	root, err := w.fs.OpenDir(".")
+	must(w.t, err)
+	defer root.Close()
+	must(w.t, storage.DestroyPartition(context.Background(), root, "p"))
+	synctest.Wait()
+}

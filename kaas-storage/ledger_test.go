@@ -1,0 +1,326 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// promise is an acknowledged record.
+type promise struct {
+	value string
+	epoch storage.Epoch
+}
+
+// lastBatch is the newest acknowledged batch of an idempotent producer.
+type lastBatch struct {
+	sequence int32
+	n        int
+	offset   int64
+}
+
+// ledger is what clients were promised by all owners of one partition, and what they asked for.
+type ledger struct {
+	mu        sync.Mutex
+	promised  map[int64]promise
+	asked     map[int64]map[string]bool // values that somebody tried to write at an offset
+	start     int64                     // log start that was acknowledged
+	startAsk  int64                     // largest log start that was asked for, or that retention may have chosen
+	producers map[int64]lastBatch
+	exists    bool // the partition was acknowledged to exist
+	deleting  bool // its deletion has begun
+}
+
+func newLedger() *ledger {
+	return &ledger{promised: map[int64]promise{}, asked: map[int64]map[string]bool{}, producers: map[int64]lastBatch{}}
+}
+
+func (l *ledger) clone() *ledger {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := newLedger()
+	c.promised, c.producers = maps.Clone(l.promised), maps.Clone(l.producers)
+	for offset, values := range l.asked {
+		c.asked[offset] = maps.Clone(values)
+	}
+	c.start, c.startAsk, c.exists, c.deleting = l.start, l.startAsk, l.exists, l.deleting
+	return c
+}
+
+// valuesOf lists the values of a batch's records.
+func valuesOf(b batch.Batch) ([]string, error) {
+	var values []string
+	for record, err := range b.Records(nil, batch.SiteTool, 1<<30) {
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, string(record.Value))
+	}
+	return values, nil
+}
+
+// ask appends and notes what was asked for. The ticket says where it went.
+func (l *ledger) ask(p *storage.Partition, b batch.Batch) (storage.Ticket, error) {
+	values, err := valuesOf(b)
+	if err != nil {
+		return storage.Ticket{}, err
+	}
+	l.mu.Lock() // held across Append, which does no file call, so that a power cut right behind it finds the question noted
+	defer l.mu.Unlock()
+	ticket, err := p.Append(b, storage.AppendOptions{})
+	if err != nil || ticket.Result().Duplicate {
+		return ticket, err
+	}
+	for i, value := range values {
+		offset := ticket.Result().BaseOffset + int64(i)
+		if l.asked[offset] == nil {
+			l.asked[offset] = map[string]bool{}
+		}
+		l.asked[offset][value] = true
+	}
+	return ticket, nil
+}
+
+// promise notes an acknowledgement. It reports a promise that contradicts an earlier one.
+func (l *ledger) promise(r storage.AppendResult, b batch.Batch, epoch storage.Epoch) error {
+	values, err := valuesOf(b)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, value := range values {
+		offset := r.BaseOffset + int64(i)
+		if old, any := l.promised[offset]; any && old.value != value {
+			return fmt.Errorf("offset %d was promised to hold %s, now %s", offset, old.value, value)
+		}
+		l.promised[offset] = promise{value, epoch}
+	}
+	if id := b.ProducerID(); id >= 0 {
+		l.producers[id] = lastBatch{b.BaseSequence(), len(values), r.BaseOffset}
+	}
+	return nil
+}
+
+// write appends, waits, and notes the acknowledgement.
+func (l *ledger) write(p *storage.Partition, b batch.Batch) error {
+	ticket, err := l.ask(p, b)
+	if err != nil {
+		return err
+	}
+	if err := ticket.WaitDurable(context.Background()); err != nil {
+		return err
+	}
+	return l.promise(ticket.Result(), b, p.Epoch())
+}
+
+func (l *ledger) deleteRecords(p *storage.Partition, offset int64) error {
+	l.mu.Lock()
+	l.startAsk = max(l.startAsk, offset)
+	l.mu.Unlock()
+	start, err := p.DeleteRecords(context.Background(), offset)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.start = max(l.start, start)
+	return nil
+}
+
+// verify opens the partition "p" of a file system as the next owner and compares it with the ledger, twice, because a takeover must not harm either.
+// A partition that is being deleted, or was not acknowledged to exist, may be gone.
+func (l *ledger) verify(filesystem vfs.FS, config storage.Config) error {
+	engine, err := storage.NewEngine(storage.Options{RetentionInterval: -1})
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	for round := range 2 {
+		p, err := takeFrom(engine, filesystem, config)
+		if err != nil {
+			return l.mayBeGone(filesystem, err)
+		}
+		if err := l.check(p); err != nil {
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+		if err := l.goOn(p); err != nil {
+			return fmt.Errorf("round %d, next append: %w", round, err)
+		}
+		p.Abandon()
+		<-p.Closed()
+	}
+	return nil
+}
+
+func takeFrom(engine *storage.Engine, filesystem vfs.FS, config storage.Config) (*storage.Partition, error) {
+	dir, err := filesystem.OpenDir("p")
+	if err != nil {
+		return nil, err
+	}
+	return engine.Take(context.Background(), dir, storage.TakeOptions{Label: "p", Config: config})
+}
+
+// mayBeGone judges an error of a takeover, and finishes what was begun.
+func (l *ledger) mayBeGone(filesystem vfs.FS, err error) error {
+	gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, storage.ErrNoManifest) || errors.Is(err, storage.ErrDeleted)
+	switch {
+	case !gone || l.exists && !l.deleting:
+		return fmt.Errorf("takeover: %w", err)
+	case !l.deleting:
+		return create(filesystem)
+	}
+	root, err := filesystem.OpenDir(".")
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := storage.DestroyPartition(context.Background(), root, "p"); err != nil {
+		return fmt.Errorf("finish deletion: %w", err)
+	}
+	if _, err := filesystem.OpenDir("p"); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("directory after deletion: %w", err)
+	}
+	return nil
+}
+
+func create(filesystem vfs.FS) error {
+	if err := filesystem.MkdirAll("p"); err != nil {
+		return err
+	}
+	dir, err := filesystem.OpenDir("p")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return storage.InitPartition(dir, 0)
+}
+
+func (l *ledger) check(p *storage.Partition) error {
+	bounds := p.Offsets()
+	if bounds.LogStart < l.start || bounds.LogStart > max(l.start, l.startAsk) {
+		return fmt.Errorf("log start %d, acknowledged %d, asked for %d", bounds.LogStart, l.start, l.startAsk)
+	}
+	found, err := readLog(p)
+	if err != nil {
+		return err
+	}
+	for i, r := range found {
+		if offset := bounds.LogStart + int64(i); !l.asked[offset][r.value] {
+			return fmt.Errorf("offset %d holds %s, which nobody wrote there", offset, r.value)
+		}
+	}
+	for _, offset := range slices.Sorted(maps.Keys(l.promised)) {
+		if err := l.checkPromise(p, found, offset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *ledger) checkPromise(p *storage.Partition, found []promise, offset int64) error {
+	bounds, want := p.Offsets(), l.promised[offset]
+	if offset < bounds.LogStart {
+		return nil
+	}
+	if offset >= bounds.LogStart+int64(len(found)) {
+		return fmt.Errorf("offset %d, acknowledged as %v, is lost: the log ends at %d", offset, want, bounds.LogEnd)
+	}
+	if got := found[offset-bounds.LogStart]; got != want {
+		return fmt.Errorf("offset %d, acknowledged as %v, holds %v", offset, want, got)
+	}
+	if epoch := p.EpochForOffset(offset); epoch != want.epoch {
+		return fmt.Errorf("offset %d of epoch %d is said to be of %d", offset, want.epoch, epoch)
+	}
+	if epoch, end := p.OffsetForLeaderEpoch(want.epoch); epoch != want.epoch || end <= offset {
+		return fmt.Errorf("epoch %d is said to end at (%d, %d), but holds offset %d", want.epoch, epoch, end, offset)
+	}
+	return nil
+}
+
+// goOn appends, as the producers would: a retry of what was acknowledged is recognized, the next batch fits.
+func (l *ledger) goOn(p *storage.Partition) error {
+	for _, id := range slices.Sorted(maps.Keys(l.producers)) {
+		last := l.producers[id]
+		retry, err := buildSequenced(id, 0, last.sequence, last.n, "retry")
+		if err != nil {
+			return err
+		}
+		ticket, err := p.Append(retry, storage.AppendOptions{})
+		if err != nil || !ticket.Result().Duplicate || ticket.Result().BaseOffset != last.offset {
+			return fmt.Errorf("retry of producer %d's batch at %d: %+v, %w", id, last.offset, ticket.Result(), err)
+		}
+		next, err := buildSequenced(id, 0, last.sequence+int32(last.n), 1, "next")
+		if err != nil {
+			return err
+		}
+		if _, err := l.ask(p, next); err != nil && !errors.Is(err, storage.ErrOutOfOrderSequence) { // an unacknowledged batch may be there
+			return err
+		}
+	}
+	next, err := build("next", 1, 1)
+	if err != nil {
+		return err
+	}
+	return l.write(p, next)
+}
+
+// readLog reads all records with the epochs of their batches.
+func readLog(p *storage.Partition) ([]promise, error) {
+	var found []promise
+	offset := p.Offsets().LogStart
+	for offset < p.Offsets().HighWatermark {
+		section, err := p.Read(offset, storage.ReadOptions{MaxBytes: 1 << 20, AtLeastOneBatch: true})
+		if err != nil {
+			return nil, err
+		}
+		if section == nil {
+			return nil, fmt.Errorf("nothing at offset %d below the watermark %d", offset, p.Offsets().HighWatermark)
+		}
+		data := make([]byte, section.Size())
+		_, err = section.ReadAt(data, 0)
+		section.Release()
+		if err != nil {
+			return nil, err
+		}
+		if found, offset, err = decodeRun(found, data, offset); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func decodeRun(found []promise, data []byte, offset int64) ([]promise, int64, error) {
+	for len(data) > 0 {
+		b, rest, err := batch.Next(data)
+		if err != nil {
+			return nil, 0, err
+		}
+		data = rest
+		if !b.ValidCRC() {
+			return nil, 0, fmt.Errorf("bad checksum at offset %d", b.BaseOffset())
+		}
+		for record, err := range b.Records(nil, batch.SiteTool, 1<<30) {
+			if err != nil {
+				return nil, 0, err
+			}
+			at := b.BaseOffset() + int64(record.OffsetDelta)
+			if at > offset {
+				return nil, 0, fmt.Errorf("offset %d follows %d", at, offset)
+			}
+			if at == offset {
+				found = append(found, promise{string(record.Value), storage.Epoch(b.LeaderEpoch())})
+				offset++
+			}
+		}
+	}
+	return found, offset, nil
+}
