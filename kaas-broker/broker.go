@@ -118,13 +118,10 @@ func (b *Broker) openEngine() error {
 	return err
 }
 
-// memorySegment caps segment.bytes in dev mode.
-const memorySegment = 16 << 20
-
 func (b *Broker) ownership() ownership.Options {
 	o := ownership.Options{Engine: b.engine, Volume: b.stores.volume, Catalog: b.catalog, Logger: b.log}
 	if b.config.Mode == config.ModeDev {
-		o.MaxSegmentBytes = memorySegment
+		o.MaxSegmentBytes = config.MemorySegmentBytes
 	} else {
 		o.Fenced = func(label string, err error) { b.fence(fmt.Errorf("partition %s: %w", label, err)) }
 	}

@@ -27,11 +27,7 @@ type FileNeeds struct {
 // FileNeeds counts the partitions that Open has found and says how many files the broker will hold open. A process that may open fewer than the least
 // would fail in the middle of its work.
 func (b *Broker) FileNeeds() FileNeeds {
-	partitions := 0
-	for _, topic := range b.catalog.Snapshot().Topics() {
-		partitions += int(topic.Partitions)
-	}
-	return fileNeeds(partitions, b.config.Network.MaxConnections)
+	return fileNeeds(b.partitionCount(), b.config.Network.MaxConnections)
 }
 
 func fileNeeds(partitions, maxConnections int) FileNeeds {

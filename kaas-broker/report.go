@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/health"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 )
 
@@ -13,7 +14,7 @@ var _ health.Source = (*Broker)(nil)
 
 // Report describes the broker for /healthz. It takes no lock that is held during a file operation.
 func (b *Broker) Report() health.Report {
-	partitions := b.partitions.Health()
+	partitions := b.partitionHealth()
 	id := b.config.BrokerID
 	r := health.Report{
 		Status:               "ok",
@@ -60,6 +61,22 @@ func addCounts(r *health.Report, site batch.Site, counts batch.Counts) {
 	}
 }
 
+// partitionHealth counts the partitions of the catalog: before Run has looked at it, ownership knows of none.
+func (b *Broker) partitionHealth() ownership.Health {
+	h := b.partitions.Health()
+	h.Assigned = b.partitionCount()
+	h.Recovering = max(h.Assigned-h.Served-len(h.Failed), 0)
+	return h
+}
+
+func (b *Broker) partitionCount() int {
+	count := 0
+	for _, topic := range b.catalog.Snapshot().Topics() {
+		count += int(topic.Partitions)
+	}
+	return count
+}
+
 // What holds traffic back.
 var (
 	errRecovering = errors.New("partitions are still being taken over")
@@ -72,7 +89,7 @@ func (b *Broker) Ready() error {
 	if b.draining.Load() {
 		return errDraining
 	}
-	if n := b.partitions.Health().Recovering; n > 0 {
+	if n := b.partitionHealth().Recovering; n > 0 {
 		return fmt.Errorf("%w: %d to go", errRecovering, n)
 	}
 	return nil

@@ -208,6 +208,9 @@ func (b *builder) show(c *Config) {
 	if c.DataDir != "" {
 		b.tell("log.dirs", c.DataDir)
 	}
+	if c.Mode == ModeDev && b.values.value(keySegmentBytes).Int64() > MemorySegmentBytes {
+		b.tell(keySegmentBytes, strconv.Itoa(MemorySegmentBytes))
+	}
 	if slices.ContainsFunc([]string{"broker.id", "node.id"}, b.values.Set) {
 		b.tell("broker.id", strconv.Itoa(int(c.BrokerID)))
 		b.tell("node.id", strconv.Itoa(int(c.BrokerID)))

@@ -12,6 +12,9 @@ const (
 	ModeSingle Mode = "single"
 )
 
+// MemorySegmentBytes is the most that a segment takes in dev mode, whatever is set: memory is given back segment by segment.
+const MemorySegmentBytes = 16 << 20
+
 // Config is the checked configuration of one process. Treat it as read-only: goroutines share it.
 type Config struct {
 	Mode Mode

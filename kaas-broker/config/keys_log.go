@@ -2,6 +2,8 @@ package config
 
 import "github.com/kaas-rs/kaas/kaas-broker/config/configdef"
 
+const keySegmentBytes = "log.segment.bytes"
+
 // logKeys are the keys about logs: segments, retention, record formats.
 var logKeys = []Key{
 	served("compression.type", configdef.TypeString, "producer", dynamic, configdef.OneOf("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
@@ -68,8 +70,8 @@ var logKeys = []Key{
 	ignored("log.roll.jitter.ms", configdef.TypeLong, null, dynamic),
 	served("log.roll.ms", configdef.TypeLong, null, dynamic, configdef.AtLeast(1),
 		"Age in milliseconds at which a segment is closed even if it is small. Stronger than log.roll.hours."),
-	served("log.segment.bytes", configdef.TypeInt, "1073741824", dynamic, configdef.AtLeast(14),
-		"Size at which a segment is closed and the next one begins, unless the topic sets segment.bytes."),
+	served(keySegmentBytes, configdef.TypeInt, "1073741824", dynamic, configdef.AtLeast(14),
+		"Size at which a segment is closed and the next one begins, unless the topic sets segment.bytes. At most 16 MiB where records are kept in memory."),
 	ignored("log.segment.delete.delay.ms", configdef.TypeLong, "60000", dynamic),
 	served("message.max.bytes", configdef.TypeInt, "1048588", dynamic, configdef.AtLeast(0),
 		"Largest record batch that a producer may send, as it travels, compression included."),

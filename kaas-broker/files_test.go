@@ -1,0 +1,24 @@
+package broker
+
+import (
+	"math"
+	"testing"
+)
+
+func TestFileNeeds(t *testing.T) {
+	for name, test := range map[string]struct {
+		partitions, connections int
+		want                    FileNeeds
+	}{
+		"no partitions":         {0, math.MaxInt32, FileNeeds{0, 164, 1064}},
+		"a few":                 {10, math.MaxInt32, FileNeeds{10, 224, 1154}},
+		"more than taken over":  {1000, math.MaxInt32, FileNeeds{1000, 2420, 6320}},
+		"connections are bound": {10, 20, FileNeeds{10, 144, 174}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := fileNeeds(test.partitions, test.connections); got != test.want {
+				t.Errorf("%+v, want %+v", got, test.want)
+			}
+		})
+	}
+}

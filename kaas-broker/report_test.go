@@ -1,0 +1,94 @@
+package broker_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	broker "github.com/kaas-rs/kaas/kaas-broker"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// A broker is ready when its partitions are, not before it has looked at them, and no longer once it drains.
+func TestReadyMeansServed(t *testing.T) {
+	memory := vfs.NewMem(16 << 20)
+	before := open(t, broker.Options{Memory: memory})
+	if err := before.Ready(); err != nil {
+		t.Errorf("without partitions: %v", err)
+	}
+	stop := serve(t, before)
+	if err := before.CreateTopic(within(t), "orders", 3, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := before.Ready(); err != nil {
+		t.Errorf("with all partitions served: %v", err)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := before.Ready(); err == nil {
+		t.Error("ready after a drain")
+	}
+
+	after := open(t, broker.Options{Memory: memory})
+	report := after.Report()
+	if report.Topics != 1 || report.PartitionsAssigned != 3 || report.PartitionsRecovering != 3 || report.PartitionsLed != 0 {
+		t.Errorf("before it runs: %+v", report)
+	}
+	if err := after.Ready(); err == nil || !strings.Contains(err.Error(), "3 to go") {
+		t.Errorf("before it runs: %v", err)
+	}
+	serve(t, after)
+	awaitReady(t, after)
+	if report := after.Report(); report.PartitionsLed != 3 || report.PartitionsRecovering != 0 || report.Status != "ok" {
+		t.Errorf("when it is ready: %+v", report)
+	}
+}
+
+// A partition that cannot be taken over is told, and does not hold the broker back.
+func TestFailedPartitionIsToldAndReady(t *testing.T) {
+	memory := vfs.NewMem(16 << 20)
+	before := open(t, broker.Options{Memory: memory})
+	stop := serve(t, before)
+	if err := before.CreateTopic(within(t), "orders", 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	var broken atomic.Bool
+	broken.Store(true)
+	after := open(t, broker.Options{Memory: memory, WrapFS: func(fs vfs.FS) vfs.FS {
+		return vfs.NewFault(fs, func(op vfs.Op) error {
+			if broken.Load() && op.Kind == vfs.OpMkdir && strings.HasSuffix(op.Path, "/1") {
+				return errBroken
+			}
+			return nil
+		})
+	}})
+	serve(t, after)
+	awaitReady(t, after)
+	report := after.Report()
+	if report.Status != "degraded" || report.PartitionsLed != 1 || len(report.PartitionsFailed) != 1 {
+		t.Fatalf("%+v", report)
+	}
+	if failed := report.PartitionsFailed[0]; failed.Partition != "orders-1" || !strings.Contains(failed.Reason, errBroken.Error()) {
+		t.Errorf("%+v", failed)
+	}
+	broken.Store(false)
+	for deadline := time.Now().Add(patience); after.Report().Status != "ok"; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not tried again: %+v", after.Report())
+		}
+	}
+}
+
+func awaitReady(t *testing.T, b *broker.Broker) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); b.Ready() != nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not ready: %v", b.Ready())
+		}
+	}
+}
