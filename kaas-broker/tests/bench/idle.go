@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// idlePartitions is how many partitions that nobody uses a broker must carry.
+const idlePartitions = 10_000
+
+// idleTopics is over how many topics they are spread.
+const idleTopics = 10
+
+// idleRest is long enough for a partition to count as idle and to close its files.
+const idleRest = 15 * time.Second
+
+// runIdle measures a start with many partitions after a kill -9, and what they hold once nothing happens.
+func runIdle(ctx context.Context, l *lap) error {
+	s, err := l.fresh(ctx, "idle")
+	if err != nil {
+		return err
+	}
+	s.optional = true
+	memory, files, err := l.look(ctx, s)
+	if err != nil {
+		return err
+	}
+	l.note(idleFilesInitial, float64(files))
+	for i := range idleTopics {
+		if err := s.createTopic(ctx, idleTopic(i), idlePartitions/idleTopics); err != nil {
+			return err
+		}
+	}
+	began := time.Now()
+	if err := s.kill(ctx); err != nil {
+		return err
+	}
+	if err := s.launch(); err != nil {
+		return err
+	}
+	for i := range idleTopics {
+		if err := s.await(ctx, func(w *wire) error { return w.led(idleTopic(i), idlePartitions/idleTopics) }); err != nil {
+			return err
+		}
+	}
+	l.note(idleStart, time.Since(began).Seconds())
+	after, files, err := l.look(ctx, s)
+	if err != nil {
+		return err
+	}
+	l.note(idleMemory, float64(after-memory)/1000/idlePartitions)
+	l.note(idleFiles, float64(files))
+	return s.kill(ctx)
+}
+
+func idleTopic(i int) string { return fmt.Sprintf("idle-%d", i) }
+
+// look waits until the broker rests and returns its resident memory in bytes and its open files.
+func (l *lap) look(ctx context.Context, s *server) (memory int64, files int, err error) {
+	if err := pause(ctx, idleRest); err != nil {
+		return 0, 0, err
+	}
+	if memory, err = memoryOf(s.number, residentNow); err != nil {
+		return 0, 0, err
+	}
+	files, err = openFiles(s.number)
+	return memory, files, err
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// lap is all works of one contestant in one round.
+type lap struct {
+	*race
+	contestant contestant
+	dir        string
+	server     *server   // of the works that share one broker
+	servers    []*server // all of this lap
+}
+
+// work is one thing that is measured.
+type work struct {
+	name string
+	run  func(context.Context, *lap) error
+	// profiled works are worth a profile of the broker.
+	profiled bool
+	// alone works start brokers of their own, and nothing else may run beside them.
+	alone bool
+	// wanted is nil for a work that is always done.
+	wanted func(*lap) bool
+}
+
+// works are in the order in which they are run: later ones read what earlier ones wrote.
+func works() []work {
+	return []work{
+		{name: "warm up", run: warmUp},
+		{name: "produce, 1 producer", run: runProduceOne, profiled: true},
+		{name: "produce, 8 producers", run: runProduceEight, profiled: true},
+		{name: "produce, 8 producers, idempotent", run: runProduceIdempotent},
+		{name: "produce, bare requests", run: runProduceBare, profiled: true},
+		{name: "one record at a time", run: runSingle, profiled: true},
+		{name: "offered load", run: runOffered, profiled: true},
+		{name: "end to end", run: runEndToEnd},
+		{name: "fetch, bare requests", run: runFetchBare, profiled: true},
+		{name: "fetch, real client", run: runFetchClient},
+		{name: "memory per partition", run: runPartitions, alone: true},
+		{name: "recovery", run: runRecovery, alone: true},
+		{name: "recovery of 2 GB", run: runLargeRecovery, alone: true, wanted: func(l *lap) bool { return l.settings.Large && l.contestant.name == nameKaas }},
+		{name: "10,000 idle partitions", run: runIdle, alone: true, wanted: func(l *lap) bool { return l.settings.Idle && l.contestant.name == nameKaas }},
+	}
+}
+
+func (l *lap) run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, l.close(ctx)) }()
+	if l.server, err = l.fresh(ctx, "shared"); err != nil {
+		return err
+	}
+	for _, w := range works() {
+		if w.wanted != nil && !w.wanted(l) {
+			continue
+		}
+		if w.alone {
+			if err := l.server.kill(ctx); err != nil {
+				return err
+			}
+		}
+		if err := l.settle(ctx); err != nil {
+			return err
+		}
+		l.sayf("  %s", w.name)
+		if err := l.runWork(ctx, w); err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
+	return nil
+}
+
+func (l *lap) runWork(ctx context.Context, w work) error {
+	if !w.profiled || l.profiles.dir == "" || l.contestant.name != nameKaas {
+		return w.run(ctx, l)
+	}
+	return l.profiles.around(ctx, l.server, w.name, func() error { return w.run(ctx, l) })
+}
+
+// fresh starts a broker in a new directory of this lap.
+func (l *lap) fresh(ctx context.Context, name string) (*server, error) {
+	s, err := newServer(l.contestant.launcher, filepath.Join(l.dir, name))
+	if err != nil {
+		return nil, err
+	}
+	l.servers = append(l.servers, s)
+	return s, s.start(ctx)
+}
+
+// close ends every broker of the lap and notes the most memory that any of its processes took, those of the optional works left out.
+func (l *lap) close(ctx context.Context) error {
+	var errs []error
+	var peak int64
+	for _, s := range l.servers {
+		errs = append(errs, s.kill(ctx))
+		if !s.optional {
+			peak = max(peak, s.peak)
+		}
+	}
+	l.note(peakMemory, float64(peak)/1e6)
+	return errors.Join(errs...)
+}
+
+// note records a measurement of this lap's contestant.
+func (l *lap) note(m metric, value float64) {
+	l.results.add(l.contestant.name, m, value)
+	l.sayf("    %-46s %.4g", m, value)
+}

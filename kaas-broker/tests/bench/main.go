@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop was called
+	}
+}
+
+// flags are the command line.
+type flags struct {
+	root, binary, dir, out, profiles, contestants string
+	rounds                                        int
+	quick, idle, large                            bool
+}
+
+func parse(args []string, stderr io.Writer) (flags, error) {
+	var f flags
+	set := flag.NewFlagSet("bench", flag.ContinueOnError)
+	set.SetOutput(stderr)
+	set.StringVar(&f.root, "root", ".", "folder of the repository")
+	set.StringVar(&f.binary, "kaas", "", "kaas's binary (default bin/kaas in the repository)")
+	set.StringVar(&f.dir, "dir", "", "folder on the disk to be used (default .cache in the repository)")
+	set.StringVar(&f.out, "out", "", "folder for the report (default docs/benchmarks in the repository; none with -quick)")
+	set.StringVar(&f.profiles, "profiles", "", "folder for profiles of kaas, which make it slower")
+	set.StringVar(&f.contestants, "contestants", everybody(), "who runs")
+	set.IntVar(&f.rounds, "rounds", 0, "how many rounds (default 5; 1 with -quick)")
+	set.BoolVar(&f.quick, "quick", false, "one short round, to see that everything works")
+	set.BoolVar(&f.idle, "idle", false, "measure 10,000 idle partitions of kaas, too")
+	set.BoolVar(&f.large, "large", false, "measure the recovery of 2 GB by kaas, too")
+	err := set.Parse(args)
+	if err == nil && set.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", set.Arg(0))
+	}
+	return f, err
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	f.complete()
+	// The client's garbage collector takes its time from the broker's cores.
+	debug.SetGCPercent(400)
+	r, err := newRace(f, stderr)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.dir)
+	written := report{Command: f.command(), Machine: describeMachine(ctx, r.dir), Settings: r.settings, Results: r.results}
+	if err := r.run(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, written.markdown())
+	if f.out == "" {
+		return nil
+	}
+	return written.write(f.out)
+}
+
+// newRace resolves the defaults and makes the race's directory.
+func newRace(f flags, progress io.Writer) (*race, error) {
+	if _, err := os.Stat(f.binary); err != nil {
+		return nil, fmt.Errorf("find kaas (make build builds it): %w", err)
+	}
+	r := &race{settings: f.settings(), values: newPayloads(), progress: progress, results: results{}}
+	if f.profiles != "" {
+		if err := os.MkdirAll(f.profiles, 0o750); err != nil {
+			return nil, err
+		}
+		r.profiles = profiles{dir: f.profiles, length: profileLength}
+	}
+	var err error
+	if r.contestants, err = f.choose(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(f.dir, 0o750); err != nil {
+		return nil, err
+	}
+	r.dir, err = os.MkdirTemp(f.dir, "bench-")
+	return r, err
+}
+
+func (f *flags) complete() {
+	if f.binary == "" {
+		f.binary = filepath.Join(f.root, "bin", "kaas")
+	}
+	if f.dir == "" {
+		f.dir = filepath.Join(f.root, ".cache")
+	}
+	if f.out == "" && !f.quick {
+		f.out = filepath.Join(f.root, "docs", "benchmarks")
+	}
+}
+
+func (f *flags) settings() settings {
+	s := fullSettings()
+	if f.quick {
+		s = quickSettings()
+	}
+	if f.rounds > 0 {
+		s.Rounds = f.rounds
+	}
+	s.Idle, s.Large = f.idle, f.large
+	return s
+}
+
+// choose returns the contestants that are wanted, in the order of the tables.
+func (f *flags) choose() ([]contestant, error) {
+	wanted := strings.Split(f.contestants, ",")
+	var chosen []contestant
+	if slices.Contains(wanted, nameKaas) {
+		chosen = append(chosen, contestant{nameKaas, "kaas", kaasLauncher{f.binary, f.profiles != ""}})
+	}
+	if slices.Contains(wanted, nameKafkaFsync) || slices.Contains(wanted, nameKafkaCache) {
+		scripts, err := findScripts(f.root)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range []contestant{
+			{nameKafkaFsync, "Apache Kafka, honest fsync", apacheLauncher{scripts, []string{"log.flush.interval.messages=1"}}},
+			{nameKafkaCache, "Apache Kafka, page cache", apacheLauncher{scripts, nil}},
+		} {
+			if slices.Contains(wanted, c.name) {
+				chosen = append(chosen, c)
+			}
+		}
+	}
+	if len(chosen) != len(wanted) {
+		return nil, fmt.Errorf("-contestants %s: choose from %s, %s and %s", f.contestants, nameKaas, nameKafkaFsync, nameKafkaCache)
+	}
+	return chosen, nil
+}
+
+// command is how the same race is run again; the folders are everybody's own.
+func (f *flags) command() string {
+	var kept []string
+	add := func(wanted bool, text string) {
+		if wanted {
+			kept = append(kept, text)
+		}
+	}
+	add(f.quick, "-quick")
+	add(f.rounds > 0, fmt.Sprintf("-rounds %d", f.rounds))
+	add(f.contestants != everybody(), "-contestants "+f.contestants)
+	add(f.idle, "-idle")
+	add(f.large, "-large")
+	if len(kept) == 0 {
+		return "make bench"
+	}
+	return "make bench BENCH='" + strings.Join(kept, " ") + "'"
+}
+
+func everybody() string { return strings.Join([]string{nameKaas, nameKafkaFsync, nameKafkaCache}, ",") }

@@ -1,0 +1,75 @@
+package main
+
+// metric names one measurement; its unit is in the name. The names stand in the JSON file.
+type metric string
+
+// Measurements of a contestant.
+const (
+	produceOne       metric = "produce_1_partition_mb_per_s"
+	produceEight     metric = "produce_8_partitions_mb_per_s"
+	produceIdem      metric = "produce_8_partitions_idempotent_mb_per_s"
+	produceBare      metric = "produce_8_partitions_bare_requests_mb_per_s"
+	singleP50        metric = "one_record_at_a_time_p50_ms"
+	singleP99        metric = "one_record_at_a_time_p99_ms"
+	offeredP50       metric = "offered_2000_per_s_p50_ms"
+	offeredP99       metric = "offered_2000_per_s_p99_ms"
+	endToEndP50      metric = "end_to_end_p50_ms"
+	endToEndP99      metric = "end_to_end_p99_ms"
+	fetchBare        metric = "fetch_bare_requests_mb_per_s"
+	fetchClient      metric = "fetch_client_mb_per_s"
+	produceCPU       metric = "produce_broker_cpu_s_per_gb"
+	fetchCPU         metric = "fetch_broker_cpu_s_per_gb"
+	recovery         metric = "recovery_of_0_4_gb_s"
+	recoveryLarge    metric = "recovery_of_2_gb_s"
+	partitionFew     metric = "memory_per_partition_of_200_kib"
+	partitionMany    metric = "memory_per_partition_of_2000_kib"
+	peakMemory       metric = "peak_memory_mb"
+	idleStart        metric = "idle_10000_start_s"
+	idleMemory       metric = "idle_10000_memory_per_partition_kb"
+	idleFiles        metric = "idle_10000_open_files"
+	idleFilesInitial metric = "idle_0_open_files"
+)
+
+// Measurements of the machine.
+const (
+	diskSmallP50 metric = "append_fdatasync_4_kib_p50_ms"
+	diskLarge    metric = "append_fdatasync_1_mib_mb_per_s"
+	loopback     metric = "sendfile_loopback_mb_per_s"
+)
+
+// row is one line of the tables.
+type row struct {
+	metric metric
+	title  string
+	unit   string
+	limit  metric // the physical limit beside it; empty when there is none
+	target *target
+}
+
+// rows is every line, in order. A line without measurements is left out.
+func rows() []row {
+	return []row{
+		{produceOne, "produce, 1 producer, 1 partition", "MB/s", diskLarge, targetProduceOne()},
+		{produceEight, "produce, 8 producers, 8 partitions", "MB/s", diskLarge, targetProduceEight()},
+		{produceIdem, "the same, idempotent", "MB/s", diskLarge, targetIdempotent()},
+		{produceBare, "the same, bare requests", "MB/s", diskLarge, nil},
+		{singleP50, "one record at a time, p50", "ms", diskSmallP50, targetSingle()},
+		{singleP99, "one record at a time, p99", "ms", "", nil},
+		{offeredP50, "2,000 records/s offered, p50", "ms", "", targetOfferedP50()},
+		{offeredP99, "2,000 records/s offered, p99", "ms", "", targetOfferedP99()},
+		{endToEndP50, "end to end at that rate, p50", "ms", "", nil},
+		{endToEndP99, "end to end at that rate, p99", "ms", "", targetEndToEnd()},
+		{fetchBare, "fetch, bare requests", "MB/s", loopback, targetFetchBare()},
+		{fetchClient, "fetch, real client", "MB/s", loopback, targetFetchClient()},
+		{produceCPU, "broker's CPU per GB produced (8 producers)", "s", "", atMost(produceCPU, 0.5, "≤ 0.5 s")},
+		{fetchCPU, "broker's CPU per GB fetched (bare requests)", "s", "", atMost(fetchCPU, 0.3, "≤ 0.3 s")},
+		{recovery, "kill -9 to serving the last record of 0.4 GB", "s", "", below(recovery, 0.15, "< 0.15 s")},
+		{recoveryLarge, "kill -9 to serving the last record of 2 GB", "s", "", atMost(recoveryLarge, 0.5, "≤ 0.5 s")},
+		{partitionFew, "memory per partition at 200", "KiB", "", below(partitionFew, 20, "< 20 KiB")},
+		{partitionMany, "memory per partition at 2,000", "KiB", "", below(partitionMany, 20, "< 20 KiB")},
+		{peakMemory, "peak memory in the whole lap", "MB", "", below(peakMemory, 120, "< 120 MB")},
+		{idleStart, "10,000 idle partitions: kill -9 to all led", "s", "", below(idleStart, 10, "< 10 s")},
+		{idleMemory, "10,000 idle partitions: memory of each", "KB", "", below(idleMemory, 20, "< 20 KB")},
+		{idleFiles, "10,000 idle partitions: open files", "", "", targetIdleFiles()},
+	}
+}

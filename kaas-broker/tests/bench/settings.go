@@ -1,0 +1,36 @@
+package main
+
+import "time"
+
+// settings are how much is done. They stand in the JSON file.
+type settings struct {
+	Rounds       int           `json:"rounds"`
+	WarmBytes    int64         `json:"warm_bytes"`
+	OneBytes     int64         `json:"produce_1_partition_bytes"`
+	EightBytes   int64         `json:"produce_8_partitions_bytes"`
+	Singles      int           `json:"single_records"`
+	OfferedTime  time.Duration `json:"offered_ns"`
+	CrashBytes   int64         `json:"recovery_bytes"`
+	LargeBytes   int64         `json:"large_recovery_bytes"`
+	ProbeAppends int           `json:"probe_appends"`
+	ProbeBytes   int64         `json:"probe_bytes"`
+	Rest         time.Duration `json:"rest_ns"`
+	Idle         bool          `json:"idle_partitions"`
+	Large        bool          `json:"large_recovery"`
+}
+
+// fullSettings are for figures that are meant to be read.
+func fullSettings() settings {
+	return settings{
+		Rounds: 5, WarmBytes: 512e6, OneBytes: 2e9, EightBytes: 4e9, Singles: 3000, OfferedTime: 10 * time.Second,
+		CrashBytes: 0.4e9, LargeBytes: 2e9, ProbeAppends: 1000, ProbeBytes: 1 << 30, Rest: 2 * time.Second,
+	}
+}
+
+// quickSettings show that everything works, and no more.
+func quickSettings() settings {
+	return settings{
+		Rounds: 1, WarmBytes: 64e6, OneBytes: 256e6, EightBytes: 512e6, Singles: 200, OfferedTime: 2 * time.Second,
+		CrashBytes: 0.1e9, LargeBytes: 0.2e9, ProbeAppends: 100, ProbeBytes: 128 << 20, Rest: 200 * time.Millisecond,
+	}
+}
