@@ -16,6 +16,8 @@ RACE ?=
 ARGS ?=
 # How long each fuzz target runs in `make fuzz`.
 FUZZTIME ?= 30s
+# Flags of the benchmark in `make bench`, for example BENCH='-quick'.
+BENCH ?=
 # Further arguments of go test in `make test-clients`, for example CLIENTS='-run TestKcat -v'.
 CLIENTS ?=
 
@@ -44,6 +46,12 @@ test-clients: client-suites build ## Runs real Kafka clients against bin/kaas
 .PHONY: test-clients-all
 test-clients-all: client-suites build ## The same with the long tests, about half an hour
 	cd kaas-broker/tests && KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) clients go test -count 1 -timeout 60m $(CLIENTS) ./...
+
+.PHONY: bench
+bench: build ## Races kaas against Apache Kafka and writes docs/benchmarks, about half an hour
+	@scripts/dependencies.sh java=default-jre-headless mvn=maven
+	cd kaas-broker/tests && GOWORK=off go build -o ../../bin/bench ./bench
+	bin/bench $(BENCH)
 
 .PHONY: lint
 lint: tools ## Formatting, static analysis, workflows and shell scripts
