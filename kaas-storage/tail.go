@@ -52,7 +52,11 @@ func (t *tail) copyFrom(dir vfs.Dir, old *manifest, names *partitionNames, inter
 		default:
 			return t.seal(dir)
 		}
-		if err := t.copySegment(dir, segmentName{base, old.Epoch, logSuffix}, from); err != nil {
+		err := t.copySegment(dir, segmentName{base, old.Epoch, logSuffix}, from)
+		if isGone(err) && base == old.RecoverySegment && old.RecoveryPoint <= old.LogStart {
+			continue // dead by the manifest: the old owner was still unlinking it when we listed
+		}
+		if err != nil {
 			return err
 		}
 	}

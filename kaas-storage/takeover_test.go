@@ -88,6 +88,29 @@ func TestInterruptedManifestsAreCleanedUp(t *testing.T) {
 	})
 }
 
+// The old owner may still be unlinking what its manifest calls dead while the next one takes over.
+func TestDeadSegmentVanishesDuringATakeover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFaulty(16 << 20)
+		b := newBench(t, f, storage.Options{RetentionInterval: -1})
+		p := b.take()
+		appendDurable(t, p, records(t, "a", 5, 1000))
+		section, err := p.Read(0, storage.ReadOptions{MaxBytes: 1000}) // holds the removal up
+		must(t, err)
+		_, err = p.DeleteRecords(context.Background(), -1)
+		must(t, err)
+		f.set(at(func(op vfs.Op) bool { return op.Kind == vfs.OpOpen && strings.HasSuffix(op.Name, ".log") && !op.After }, func() {
+			section.Release()
+			synctest.Wait()
+		}))
+		next := b.take()
+		if bounds := next.Offsets(); bounds.LogStart != 5 || bounds.LogEnd != 5 {
+			t.Fatalf("bounds %+v", bounds)
+		}
+		appendDurable(t, next, records(t, "b", 1, 1000))
+	})
+}
+
 // handleCount is a hook that counts open handles.
 type handleCount struct{ files, dirs, claims atomic.Int64 }
 
