@@ -2,6 +2,7 @@ package ownership
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 
@@ -12,8 +13,8 @@ import (
 type Health struct {
 	Assigned   int
 	Served     int
-	Recovering int // waiting for their takeover, or being taken over
-	Stalled    bool
+	Recovering int       // waiting for their takeover, or being taken over
+	Stalled    bool      // a file operation or a takeover did not end in time
 	Failed     []Failure // in order of their labels
 }
 
@@ -32,7 +33,7 @@ func (m *Manager) Health() Health {
 		switch {
 		case e.failure != nil:
 			h.Failed = append(h.Failed, Failure{Partition: e.label, Reason: e.failure.Error()})
-			h.Stalled = h.Stalled || errors.Is(e.failure, storage.ErrStalled)
+			h.Stalled = h.Stalled || errors.Is(e.failure, storage.ErrStalled) || errors.Is(e.failure, context.DeadlineExceeded)
 		case e.partition == nil:
 			h.Recovering++
 		default:
