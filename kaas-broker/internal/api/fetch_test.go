@@ -46,7 +46,7 @@ func TestFetchConvertsDown(t *testing.T) {
 	b := newBench(t)
 	topic := b.topic("t", 1)
 	b.write("t", 0, "a", "b", "c")
-	for version := int16(0); version <= 3; version++ {
+	for version := range int16(4) {
 		row := b.fetch(fetchRequest(version, topic, 0, 1)).Topics[0].Partitions[0]
 		set := row.RecordBatches
 		if row.ErrorCode != 0 || len(set) < 17 {

@@ -20,18 +20,24 @@ import (
 func (h *Handlers) initProducerID(ctx context.Context, r *protocol.Request, request *kmsg.InitProducerIDRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.InitProducerIDResponse](request)
 	response.ProducerID, response.ProducerEpoch = -1, -1
-	if refused := h.refuseInitProducerID(r.Conn, request); refused != nil {
-		response.ErrorCode = refused.Code
-		return response, nil
+	refused := h.refuseInitProducerID(r.Conn, request)
+	if refused == nil {
+		response.ProducerID, response.ProducerEpoch, refused = h.nextProducerID(ctx)
 	}
+	if refused != nil {
+		response.ErrorCode = refused.Code
+	}
+	return response, nil
+}
+
+// nextProducerID gives an id with its first epoch, -1 for both when there is none.
+func (h *Handlers) nextProducerID(ctx context.Context) (id int64, epoch int16, refused *kerr.Error) {
 	id, err := h.producerIDs.Next(ctx)
 	if err != nil {
 		h.Logger.Warn().Err(err).Msg("no producer id could be taken")
-		response.ErrorCode = kerr.CoordinatorLoadInProgress.Code
-		return response, nil
+		return -1, -1, kerr.CoordinatorLoadInProgress
 	}
-	response.ProducerID, response.ProducerEpoch = id, 0
-	return response, nil
+	return id, 0, nil
 }
 
 // refuseInitProducerID is nil for a client that is to get an id of its own.

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,7 +40,7 @@ func names(response *kmsg.MetadataResponse) []string {
 func TestMetadataEveryVersion(t *testing.T) {
 	b := newBench(t)
 	topic := b.topic("t", 2)
-	for version := int16(0); version <= 12; version++ {
+	for version := range int16(13) {
 		response := ask[*kmsg.MetadataResponse](b, metadataRequest(version, "t"))
 		if len(response.Brokers) != 1 || response.Brokers[0].NodeID != nodeID || response.Brokers[0].Host != host || response.Brokers[0].Port != port {
 			t.Errorf("v%d: brokers %+v", version, response.Brokers)
@@ -271,7 +272,7 @@ func TestInitProducerID(t *testing.T) {
 		return ask[*kmsg.InitProducerIDResponse](b, request)
 	}
 	seen := map[int64]bool{}
-	for version := int16(0); version <= 4; version++ {
+	for version := range int16(5) {
 		response := ask(version, nil, -1, -1)
 		if response.ErrorCode != 0 || response.ProducerEpoch != 0 || seen[response.ProducerID] {
 			t.Errorf("v%d: %+v", version, response)
@@ -326,7 +327,7 @@ func TestDescribeTopicPartitions(t *testing.T) {
 				if partition.LeaderID != nodeID || partition.LeaderEpoch < 0 {
 					t.Errorf("partition %+v", partition)
 				}
-				walked = append(walked, *topic.Topic+string(rune('0'+partition.Partition)))
+				walked = append(walked, *topic.Topic+strconv.Itoa(int(partition.Partition)))
 			}
 		}
 		if response.NextCursor == nil {

@@ -320,7 +320,7 @@ func TestLegacyProduceIsConverted(t *testing.T) {
 	topic := b.topic("t", 1)
 	set, err := batch.DownConvert(records(t, "a", "b"), 1, nil)
 	must(t, err)
-	for version := int16(0); version <= 2; version++ {
+	for version := range int16(3) {
 		if row := ask[*kmsg.ProduceResponse](b, produceRequest(version, -1, "t", 0, set)).Topics[0].Partitions[0]; row.ErrorCode != 0 {
 			t.Errorf("v%d: error %d", version, row.ErrorCode)
 		}
