@@ -136,7 +136,9 @@ func TestRecordsOutliveTheBrokerInItsMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		record, err := newClient(t, b, kgo.DefaultProduceTopic("orders")).ProduceSync(within(t), kgo.StringRecord("x")).First()
+		client := newClient(t, b, kgo.DefaultProduceTopic("orders"))
+		record, err := client.ProduceSync(within(t), kgo.StringRecord("x")).First()
+		client.Close()
 		if err != nil || record.Offset != int64(round) {
 			t.Fatalf("round %d: offset %d, %v", round, record.Offset, err)
 		}
@@ -171,4 +173,15 @@ func TestCreateTopicSaysWhyNot(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRunUnderAnEndedContext(t *testing.T) {
+	check := leakCheck(t)
+	b := open(t, broker.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	check()
 }

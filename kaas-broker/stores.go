@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config"
 	"github.com/kaas-rs/kaas/kaas-storage"
@@ -92,8 +94,8 @@ func (s *stores) fileSystems(o Options) (data, cluster vfs.FS, path string, err 
 const clusterPath = "__cluster"
 
 func (s *stores) openDirectory(path, what string) (vfs.FS, error) {
-	if err := os.MkdirAll(path, 0o750); err != nil {
-		return nil, fmt.Errorf("make %s: %w", what, err)
+	if err := makeDirectory(path); err != nil {
+		return nil, fmt.Errorf("make %s %s: %w", what, path, err)
 	}
 	fs, err := vfs.OS(path)
 	if err != nil {
@@ -101,6 +103,35 @@ func (s *stores) openDirectory(path, what string) (vfs.FS, error) {
 	}
 	s.closeable = append(s.closeable, fs)
 	return fs, nil
+}
+
+// makeDirectory makes a directory and what is missing above it, durably: what is acknowledged in it must not depend on a name that a crash takes away.
+func makeDirectory(path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	existing := path
+	for {
+		_, err := os.Stat(existing)
+		if err == nil {
+			break
+		}
+		if above := filepath.Dir(existing); errors.Is(err, fs.ErrNotExist) && above != existing {
+			existing = above
+			continue
+		}
+		return err
+	}
+	missing, err := filepath.Rel(existing, path)
+	if err != nil || missing == "." {
+		return err
+	}
+	parent, err := vfs.OS(existing)
+	if err != nil {
+		return err
+	}
+	return errors.Join(parent.MkdirAll(filepath.ToSlash(missing)), parent.Close())
 }
 
 // Bounds of dev mode's memory: a quarter of the machine's, at most 1 GiB.

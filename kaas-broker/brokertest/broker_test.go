@@ -135,3 +135,21 @@ func produceRequest(t *testing.T, topic, value string) *kmsg.ProduceRequest {
 	request.Acks, request.TimeoutMillis, request.Topics = -1, 10_000, []kmsg.ProduceRequestTopic{row}
 	return request
 }
+
+// What DescribeConfigs says about segments is what holds in memory.
+func TestSegmentSizeIsTold(t *testing.T) {
+	broker := brokertest.Start(t)
+	broker.CreateTopic("orders", 1, nil)
+	resource := kmsg.NewDescribeConfigsRequestResource()
+	resource.ResourceType, resource.ResourceName, resource.ConfigNames = kmsg.ConfigResourceTypeTopic, "orders", []string{"segment.bytes"}
+	request := kmsg.NewPtrDescribeConfigsRequest()
+	request.Resources = []kmsg.DescribeConfigsRequestResource{resource}
+	response, err := newClient(t, broker).SeedBrokers()[0].Request(within(t), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := response.(*kmsg.DescribeConfigsResponse).Resources[0]
+	if row.ErrorCode != 0 || len(row.Configs) != 1 || *row.Configs[0].Value != "16777216" {
+		t.Errorf("%v: %+v", kerr.ErrorForCode(row.ErrorCode), row.Configs)
+	}
+}

@@ -88,13 +88,29 @@ func (b *builder) clusterDir(dataDir string) string {
 	case dataDir == "" && set != "":
 		b.rejectValue(keyClusterDir, set, "It needs a data directory beside it")
 		return ""
+	case set != "" && amongTopics(dataDir, filepath.Clean(set)):
+		b.rejectValue(keyClusterDir, set, "It must not lie where the data directory keeps topics; inside the data directory only "+clusterName+" is free")
+		return ""
 	case set != "":
 		return filepath.Clean(set)
 	case dataDir == "":
 		return ""
 	default:
-		return filepath.Join(dataDir, "__cluster")
+		return filepath.Join(dataDir, clusterName)
 	}
+}
+
+// clusterName is the one name in a data directory that no topic can have.
+const clusterName = "__cluster"
+
+// amongTopics reports whether a cluster directory is the data directory itself, or lies in it under a name that a topic could have.
+func amongTopics(dataDir, clusterDir string) bool {
+	inside, err := filepath.Rel(dataDir, clusterDir)
+	if err != nil {
+		return false // one is relative and the other is not: nothing is known
+	}
+	first, _, _ := strings.Cut(filepath.ToSlash(inside), "/")
+	return first != ".." && first != clusterName
 }
 
 // brokerID is broker.id or node.id; Kafka's -1, "choose for me", becomes 0.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -86,11 +87,16 @@ func offset(t *testing.T, client *kgo.Client, topic string, timestamp int64) int
 	row.Topic, row.Partitions = topic, []kmsg.ListOffsetsRequestTopicPartition{partition}
 	request := kmsg.NewPtrListOffsetsRequest()
 	request.ReplicaID, request.Topics = -1, []kmsg.ListOffsetsRequestTopic{row}
-	response, err := request.RequestWith(within(t), client)
-	if err != nil {
-		t.Fatal(err)
+	for {
+		response, err := request.RequestWith(within(t), client)
+		if kerr.IsRetriable(err) { // no leader for a moment, while the partition is taken over
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.Topics[0].Partitions[0].Offset
 	}
-	return response.Topics[0].Partitions[0].Offset
 }
 
 // produceOnce sends one batch without any second attempt. The error is that of the connection.

@@ -15,7 +15,7 @@ func checkFileLimit(needs broker.FileNeeds, log zerolog.Logger) error {
 		return err
 	}
 	if allowed < int64(needs.Least) {
-		return fmt.Errorf("only %d open files are allowed, at least %d are needed for %d partitions and 100 connections: raise the limit (ulimit -n %d)",
+		return fmt.Errorf("only %d open files are allowed, at least %d are needed for %d partitions and a few clients: raise the limit (ulimit -n %d)",
 			allowed, needs.Least, needs.Partitions, needs.Ample)
 	}
 	if allowed < int64(needs.Ample) {
