@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -10,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/api"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
@@ -329,4 +332,26 @@ func TestLegacyProduceIsConverted(t *testing.T) {
 	if len(got) != 6 || got[5] != "b" {
 		t.Errorf("log holds %v", got)
 	}
+}
+
+// TestProduceToAFullVolume: producers may try again, and reads go on.
+func TestProduceToAFullVolume(t *testing.T) {
+	b := newBench(t, func(s *setup) { s.fs = vfs.NewMem(6 << 20) })
+	topic := b.topic("t", 1)
+	b.write("t", 0, "first")
+	chunk := records(t, strings.Repeat("x", 500_000))
+	var row kmsg.ProduceResponseTopicPartition
+	for range 20 {
+		if row = b.produce("t", 0, slices.Clone(chunk)); row.ErrorCode != 0 {
+			break
+		}
+	}
+	if row.ErrorCode != 56 || row.ErrorMessage == nil {
+		t.Errorf("full: error %d, message %v", row.ErrorCode, row.ErrorMessage)
+	}
+	fetched := b.fetch(fetchRequest(12, topic, 0, 0)).Topics[0].Partitions[0]
+	if got := values(t, fetched.RecordBatches); fetched.ErrorCode != 0 || len(got) == 0 || got[0] != "first" {
+		t.Errorf("reads do not go on: error %d, %d values", fetched.ErrorCode, len(got))
+	}
+	must(t, ignore(b.topics.CreateTopic(t.Context(), metastore.NewTopic{Name: "small", Partitions: 1})))
 }
