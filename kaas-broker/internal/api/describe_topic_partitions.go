@@ -21,12 +21,16 @@ const maxDescribedPartitions = 2000
 
 func (h *Handlers) describeTopicPartitions(ctx context.Context, r *protocol.Request, request *kmsg.DescribeTopicPartitionsRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DescribeTopicPartitionsResponse](request)
+	if !cursorFits(request) {
+		refuseDescriptions(request, response)
+		return response, ctx.Err()
+	}
 	snapshot := h.Catalog.Snapshot()
 	room := max(min(request.ResponsePartitionLimit, maxDescribedPartitions), 1)
 	for _, name := range describedNames(snapshot, request) {
 		first := int32(0)
 		if request.Cursor != nil && request.Cursor.Topic == name {
-			first = max(request.Cursor.Partition, 0)
+			first = request.Cursor.Partition
 		}
 		if room == 0 {
 			response.NextCursor = cursorAt(name, 0)
@@ -48,6 +52,23 @@ func (h *Handlers) describeTopicPartitions(ctx context.Context, r *protocol.Requ
 		room -= max(end-first, 0)
 	}
 	return response, ctx.Err()
+}
+
+// cursorFits reports whether the cursor can have come from an answer to such a request: it names one of the topics asked for.
+func cursorFits(request *kmsg.DescribeTopicPartitionsRequest) bool {
+	if request.Cursor == nil {
+		return true
+	}
+	return request.Cursor.Partition >= 0 && (len(request.Topics) == 0 ||
+		slices.ContainsFunc(request.Topics, func(t kmsg.DescribeTopicPartitionsRequestTopic) bool { return t.Topic == request.Cursor.Topic }))
+}
+
+func refuseDescriptions(request *kmsg.DescribeTopicPartitionsRequest, response *kmsg.DescribeTopicPartitionsResponse) {
+	for i := range request.Topics {
+		row := kmsg.NewDescribeTopicPartitionsResponseTopic()
+		row.ErrorCode, row.Topic = kerr.InvalidRequest.Code, &request.Topics[i].Topic
+		response.Topics = append(response.Topics, row)
+	}
 }
 
 // describedNames are the topics asked for, each once and in order, from the cursor's on.

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"errors"
+
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/fetchsession"
@@ -114,6 +117,10 @@ func (c *fetchCall) partition(index int32, row *fetchRow) kmsg.FetchResponseTopi
 	if row.err != nil {
 		answer.ErrorCode = codeFor(keyFetch, c.request.Version, row.err)
 		c.addLeader(&answer, row)
+		if row.unknown() || errors.Is(row.err, kerr.UnsupportedCompressionType) || errors.Is(row.err, kerr.UnknownServerError) {
+			// Null is for what the log itself was asked for.
+			answer.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{}
+		}
 		return answer
 	}
 	if row.diverging.found {

@@ -24,6 +24,7 @@ type fetchRow struct {
 	full      bool // the section has reached the partition's own limit
 	bounds    storage.Offsets
 	diverging divergence
+	stranger  bool // unknown to this broker from the start of the request on
 }
 
 // divergence is where the client's log parts from this one (KIP-320).
@@ -54,18 +55,30 @@ func (r *fetchRow) release() {
 // read reads every partition anew, within the response's limit, and reports whether the answer is due: there is enough, or something to be told at once.
 func (c *fetchCall) read() (due bool) {
 	snapshot := c.handlers.Catalog.Snapshot()
-	total := 0
+	total, strangers := 0, 0
 	for i := range c.rows {
 		row := &c.rows[i]
 		row.release()
-		*row = fetchRow{bounds: untoldBounds}
+		*row = fetchRow{bounds: untoldBounds, stranger: row.stranger}
 		if err := c.readOne(row, snapshot, &c.session.Wanted()[i], total); err != nil {
 			row.fail(err)
+		}
+		row.stranger = (row.stranger || !c.looked) && row.unknown()
+		if row.stranger {
+			strangers++
+			continue
 		}
 		total += row.size
 		due = due || row.err != nil || row.diverging.found || row.full
 	}
-	return due || total >= c.minBytes
+	c.looked = true
+	return due || total >= c.minBytes || strangers == len(c.rows)
+}
+
+// unknown reports whether the partition was refused without looking for its log. Such an error holds up nobody's wait for other partitions: a client
+// that keeps asking for a deleted topic beside idle ones would ask in a tight loop.
+func (r *fetchRow) unknown() bool {
+	return errors.Is(r.err, kerr.UnknownTopicOrPartition) || errors.Is(r.err, kerr.UnknownTopicID) || errors.Is(r.err, kerr.TopicAuthorizationFailed)
 }
 
 // readOne reads one partition; taken is what the ones before it have used of the response's limit.

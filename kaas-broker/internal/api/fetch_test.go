@@ -491,3 +491,65 @@ func TestFetchNothing(t *testing.T) {
 		t.Errorf("topics %+v", response.Topics)
 	}
 }
+
+// TestFetchOfUnknownPartitions: what the broker does not know holds up nobody's wait for the rest, else a client with one such partition would ask
+// in a tight loop.
+func TestFetchOfUnknownPartitions(t *testing.T) {
+	cases := []struct {
+		name    string
+		unknown int // partitions that nobody has
+		known   bool
+		took    time.Duration
+	}{
+		{"an unknown partition", 1, false, 0},
+		{"two unknown partitions", 2, false, 0},
+		{"a known and an unknown partition", 1, true, time.Second},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				request := fetchRequest(12, b.topic("t", 1), 0, 0)
+				wanted := request.Topics[0].Partitions[0]
+				if !c.known {
+					request.Topics[0].Partitions = nil
+				}
+				for i := range c.unknown {
+					wanted.Partition = int32(5 + i)
+					request.Topics[0].Partitions = append(request.Topics[0].Partitions, wanted)
+				}
+				request.MaxWaitMillis = 1000
+				began := time.Now()
+				rows := b.fetch(request).Topics[0].Partitions
+				if took := time.Since(began); took != c.took {
+					t.Errorf("answered after %v, want %v", took, c.took)
+				}
+				if last := rows[len(rows)-1]; last.ErrorCode != 3 || last.AbortedTransactions == nil {
+					t.Errorf("row %+v", last)
+				}
+			})
+		})
+	}
+}
+
+func TestFetchOfAPartitionNamedTwice(t *testing.T) {
+	b := newBench(t)
+	topic := b.topic("t", 2)
+	b.write("t", 0, "a")
+	b.write("t", 0, "b")
+	for _, epoch := range []int32{-1, 0} {
+		request := fetchRequest(12, topic, 0, 0)
+		request.SessionEpoch = epoch
+		first := request.Topics[0].Partitions[0]
+		other, again := first, first
+		other.Partition, again.FetchOffset = 1, 1
+		request.Topics[0].Partitions = append(request.Topics[0].Partitions, other, again)
+		rows := b.fetch(request).Topics[0].Partitions
+		if len(rows) != 2 || rows[0].Partition != 0 || rows[1].Partition != 1 {
+			t.Fatalf("session epoch %d: rows %+v", epoch, rows)
+		}
+		if got := values(t, rows[0].RecordBatches); len(got) != 1 || got[0] != "b" {
+			t.Errorf("session epoch %d: records %q, want those of the last mention", epoch, got)
+		}
+	}
+}

@@ -9,16 +9,18 @@ type fetchWatch struct {
 	stops      []func()
 }
 
-// newFetchWatch watches the partitions of rows without errors.
+// newFetchWatch watches the partitions of rows that have one.
 func newFetchWatch(rows []fetchRow) *fetchWatch {
 	w := &fetchWatch{
 		changed:    make(chan struct{}, 1),
 		partitions: make([]*storage.Partition, len(rows)),
-		stops:      make([]func(), len(rows)),
+		stops:      make([]func(), 0, len(rows)),
 	}
 	for i := range rows {
 		w.partitions[i] = rows[i].partition
-		w.stops[i] = rows[i].partition.Watch(w.changed)
+		if rows[i].partition != nil {
+			w.stops = append(w.stops, rows[i].partition.Watch(w.changed))
+		}
 	}
 	return w
 }

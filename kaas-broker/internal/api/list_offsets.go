@@ -71,9 +71,9 @@ type partitionName struct {
 	index int32
 }
 
-// namedTwice finds the partitions that a request names more than once: each mention is refused.
+// namedTwice finds the partitions that a request names more than once: each mention is refused, but in v0, whose clients asked for several times so.
 func namedTwice(request *kmsg.ListOffsetsRequest) map[partitionName]bool {
-	if len(request.Topics) == 1 && len(request.Topics[0].Partitions) == 1 {
+	if request.Version == 0 || len(request.Topics) == 1 && len(request.Topics[0].Partitions) == 1 {
 		return nil
 	}
 	seen := map[partitionName]bool{}
@@ -144,6 +144,9 @@ func offsetAt(ctx context.Context, p *storage.Partition, time int64, isolation i
 		return nil
 	case timeEarliest, timeEarliestLocal:
 		row.Offset, row.LeaderEpoch = bounds.LogStart, int32(p.EpochForOffset(bounds.LogStart))
+		if bounds.LogStart == bounds.LogEnd {
+			row.LeaderEpoch = int32(p.Epoch()) // the next record's
+		}
 		return nil
 	case timeMaxTimestamp:
 		found, err = p.MaxTimestampOffset(ctx, limit)
@@ -159,7 +162,7 @@ func boundaries(ctx context.Context, p *storage.Partition, time int64, limit int
 	bounds := p.Offsets()
 	offsets := []int64{bounds.LogStart}
 	switch time {
-	case timeEarliest:
+	case timeEarliest, timeEarliestLocal:
 	case timeLatest:
 		offsets = []int64{bounds.HighWatermark, bounds.LogStart}
 	default:

@@ -7,7 +7,7 @@ package api
 // and made again.
 //
 // Deviations: a topic that the request creates is answered when its partitions are served, not with UNKNOWN_TOPIC_OR_PARTITION; if it
-// cannot be created the answer says why (Kafka: UNKNOWN_TOPIC_OR_PARTITION for ever, also for a name that collides). Replicas and ISR are the leader. A request of v10 or v11 by topic id, or without a name, is refused (INVALID_REQUEST for its topics, as Kafka does) but lists the brokers.
+// cannot be created the answer says why (Kafka: UNKNOWN_TOPIC_OR_PARTITION for ever, also for a name that collides). Replicas and ISR are the leader. A topic without name and id is INVALID_REQUEST (Kafka: UNKNOWN_SERVER_ERROR). A request of v10 or v11 by topic id, or without a name, is refused (INVALID_REQUEST for its topics, as Kafka does) but lists the brokers.
 
 import (
 	"context"
@@ -98,7 +98,11 @@ func (h *Handlers) metadataOfNamed(ctx context.Context, conn *protocol.Conn, req
 		case byID && wanted.TopicID != [16]byte{} && !ids[wanted.TopicID]:
 			ids[wanted.TopicID] = true
 			response.Topics = append(response.Topics, h.metadataByID(conn, wanted.TopicID))
-		case !byID && wanted.Topic != nil && !names[*wanted.Topic]:
+		case !byID && wanted.Topic == nil:
+			row := kmsg.NewMetadataResponseTopic()
+			row.ErrorCode, row.Topic = kerr.InvalidRequest.Code, new(string)
+			response.Topics = append(response.Topics, row)
+		case !byID && !names[*wanted.Topic]:
 			names[*wanted.Topic] = true
 			response.Topics = append(response.Topics, h.metadataByName(ctx, conn, request, *wanted.Topic))
 		}

@@ -101,6 +101,8 @@ func TestMetadataOfNamedTopics(t *testing.T) {
 	early.Topics[0].TopicID = topic.ID
 	nameless := metadataRequest(10, "t")
 	nameless.Topics = append(nameless.Topics, kmsg.MetadataRequestTopic{})
+	neither := metadataRequest(12)
+	neither.Topics = []kmsg.MetadataRequestTopic{{}}
 	cases := []struct {
 		name    string
 		request *kmsg.MetadataRequest
@@ -113,6 +115,7 @@ func TestMetadataOfNamedTopics(t *testing.T) {
 		{"by id", byID, []string{"t", "(null)"}, []int16{0, 100}},
 		{"by id before v12", early, []string{"t"}, []int16{42}},
 		{"null name before v12", nameless, []string{"t", ""}, []int16{42, 42}},
+		{"neither name nor id", neither, []string{""}, []int16{42}},
 		{"internal topics are not created", metadataRequest(12, "__consumer_offsets", "__cluster_metadata"), []string{"__consumer_offsets", "__cluster_metadata"}, []int16{3, 3}},
 	}
 	for _, c := range cases {
@@ -347,5 +350,20 @@ func TestDescribeTopicPartitions(t *testing.T) {
 	}
 	if want := []int16{17, 0, 3, 29}; !slices.Equal(got, want) || named.NextCursor != nil {
 		t.Errorf("codes %v, want %v", got, want)
+	}
+	for _, c := range []struct {
+		name      string
+		topic     string
+		partition int32
+	}{{"is not among the topics asked for", "b", 0}, {"has a negative partition", "a", -1}} {
+		refused := page(100, &kmsg.DescribeTopicPartitionsRequestCursor{Topic: c.topic, Partition: c.partition}, "a", "c")
+		for _, topic := range refused.Topics {
+			if topic.ErrorCode != 42 || len(topic.Partitions) > 0 {
+				t.Errorf("cursor that %s: %+v", c.name, topic)
+			}
+		}
+		if len(refused.Topics) != 2 || refused.NextCursor != nil {
+			t.Errorf("cursor that %s: %+v", c.name, refused)
+		}
 	}
 }

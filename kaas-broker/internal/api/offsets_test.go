@@ -38,13 +38,12 @@ func TestListOffsets(t *testing.T) {
 	committed := listRequest(8, "t", 0, -1)
 	committed.IsolationLevel = 1
 	cases := []struct {
-		name            string
-		request         *kmsg.ListOffsetsRequest
-		code            int16
-		offset          int64
-		timestamp       int64
-		withoutEpoch    bool
-		epochOfAnAnswer int32
+		name      string
+		request   *kmsg.ListOffsetsRequest
+		code      int16
+		offset    int64
+		timestamp int64
+		withEpoch bool // though the offset is 0
 	}{
 		{name: "latest", request: listRequest(8, "t", 0, -1), offset: 5, timestamp: -1},
 		{name: "latest committed", request: committed, offset: 5, timestamp: -1},
@@ -56,6 +55,8 @@ func TestListOffsets(t *testing.T) {
 		{name: "time of a record", request: listRequest(8, "t", 0, 2000), offset: 1, timestamp: 2000},
 		{name: "time between records", request: listRequest(8, "t", 0, 2001), offset: 2, timestamp: 3000},
 		{name: "time after all", request: listRequest(8, "t", 0, 3001), offset: -1, timestamp: -1},
+		{name: "earliest of an empty log", request: listRequest(8, "empty", 0, -2), offset: 0, timestamp: -1, withEpoch: true},
+		{name: "earliest local of an empty log", request: listRequest(8, "empty", 0, -4), offset: 0, timestamp: -1, withEpoch: true},
 		{name: "latest of an empty log", request: listRequest(8, "empty", 0, -1), offset: 0, timestamp: -1},
 		{name: "largest timestamp of an empty log", request: listRequest(8, "empty", 0, -3), offset: -1, timestamp: -1},
 		{name: "time in an empty log", request: listRequest(8, "empty", 0, 5), offset: -1, timestamp: -1},
@@ -73,7 +74,7 @@ func TestListOffsets(t *testing.T) {
 			if row.ErrorCode != c.code || row.Offset != c.offset || row.Timestamp != c.timestamp {
 				t.Errorf("row %+v, want error %d, offset %d at %d", row, c.code, c.offset, c.timestamp)
 			}
-			if c.request.Version >= 4 && c.offset > 0 && row.LeaderEpoch != epoch {
+			if c.request.Version >= 4 && (c.offset > 0 || c.withEpoch) && row.LeaderEpoch != epoch {
 				t.Errorf("leader epoch %d, want %d", row.LeaderEpoch, epoch)
 			}
 		})
@@ -96,6 +97,7 @@ func TestListOffsetsOfOldClients(t *testing.T) {
 		{"none", -1, 0, nil},
 		{"negative limit", -1, -3, nil},
 		{"earliest", -2, 10, []int64{1}},
+		{"earliest local", -4, 10, []int64{1}},
 		{"between", 3000, 10, []int64{2, 1}},
 		{"before all", 5, 10, nil},
 		{"after all", 9000, 10, []int64{3, 1}},
@@ -126,6 +128,13 @@ func TestListOffsetsOfAPartitionNamedTwice(t *testing.T) {
 	}
 	if !slices.Equal(codes, []int16{42, 0, 42}) {
 		t.Errorf("codes %v", codes)
+	}
+	// v0 could always ask for several times of one partition.
+	request.Version = 0
+	for _, row := range ask[*kmsg.ListOffsetsResponse](b, request).Topics[0].Partitions {
+		if row.ErrorCode != 0 {
+			t.Errorf("error %d in v0", row.ErrorCode)
+		}
 	}
 }
 
