@@ -138,6 +138,31 @@ func TestRetryDelays(t *testing.T) {
 	})
 }
 
+func TestRetryDelaysBeginAnewAfterSuccess(t *testing.T) {
+	bubble(t, ownership.Options{}, func(b *bench) {
+		failing := func(op vfs.Op) error {
+			if _, yes := claims(op); yes {
+				return errDisk
+			}
+			return nil
+		}
+		b.onFile(failing)
+		topic := b.publish("t", 1)
+		time.Sleep(10 * time.Second)
+		b.onFile(nil)
+		time.Sleep(30 * time.Second)
+		b.expect(topic, 0, nil)
+		b.onFile(failing)
+		must(t, b.endByError(topic))
+		synctest.Wait()
+		b.onFile(nil)
+		time.Sleep(time.Second)
+		if p, err := b.now(topic, 0); err != nil || p.Err() != nil {
+			t.Errorf("a second after the first failure: %v", err)
+		}
+	})
+}
+
 func TestTakeoverTimeout(t *testing.T) {
 	for _, kind := range []vfs.OpKind{vfs.OpMkdir, vfs.OpOpenDir} {
 		t.Run(kind.String(), func(t *testing.T) {
