@@ -553,3 +553,20 @@ func TestFetchOfAPartitionNamedTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestFetchPassesOverControlBatches: an old client that got nothing for one would ask for it again for ever.
+func TestFetchPassesOverControlBatches(t *testing.T) {
+	b := newBench(t)
+	topic := b.topic("t", 1)
+	marker, err := batch.NewMarkerBatch(batch.Marker{}, 5, 0, 1000)
+	must(t, err)
+	ticket, err := b.partition(topic, 0).Append(marker, storage.AppendOptions{Sync: true})
+	must(t, err)
+	must(t, ticket.WaitDurable(t.Context()))
+	b.write("t", 0, "a")
+	request := fetchRequest(3, topic, 0, 0)
+	request.Topics[0].Partitions[0].PartitionMaxBytes = int32(len(marker))
+	if set := b.fetch(request).Topics[0].Partitions[0].RecordBatches; len(set) < 8 || set[7] != 1 {
+		t.Errorf("got %x", set)
+	}
+}

@@ -355,3 +355,14 @@ func TestProduceToAFullVolume(t *testing.T) {
 	}
 	must(t, ignore(b.topics.CreateTopic(t.Context(), metastore.NewTopic{Name: "small", Partitions: 1})))
 }
+
+// TestProduceWithoutTimeout: with one replica Kafka takes such requests too.
+func TestProduceWithoutTimeout(t *testing.T) {
+	b := newBench(t)
+	b.topic("t", 1)
+	request := produceRequest(10, -1, "t", 0, records(t, "x"))
+	request.TimeoutMillis = 0
+	if row := ask[*kmsg.ProduceResponse](b, request).Topics[0].Partitions[0]; row.ErrorCode != 0 {
+		t.Errorf("error %d", row.ErrorCode)
+	}
+}
