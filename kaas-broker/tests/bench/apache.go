@@ -89,4 +89,8 @@ func (p *apacheProcess) failed() error {
 	return fmt.Errorf("start.sh: %w: %s", p.status, tail(p.logged))
 }
 
-func (p *apacheProcess) release() { <-p.script }
+// release also removes the note of the process: as long as nobody has waited for a process that has ended, start.sh takes it for running.
+func (p *apacheProcess) release() {
+	<-p.script
+	_ = os.Remove(filepath.Join(p.dir, "pid"))
+}

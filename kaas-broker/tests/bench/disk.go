@@ -13,13 +13,13 @@ func runProbes(ctx context.Context, r *race) error {
 	if err := r.settle(ctx); err != nil {
 		return err
 	}
-	small, err := appendAndSync(r.dir, 4<<10, r.settings.ProbeAppends)
+	small, _, err := appendAndSync(r.dir, 4<<10, r.settings.ProbeAppends)
 	if err != nil {
 		return err
 	}
 	r.noteMachine(diskSmallP50, milliseconds(percentile(small, 0.50)))
 	count := int(r.settings.ProbeBytes >> 20)
-	large, err := appendAndSync(r.dir, 1<<20, count)
+	large, cpu, err := appendAndSync(r.dir, 1<<20, count)
 	if err != nil {
 		return err
 	}
@@ -28,11 +28,13 @@ func runProbes(ctx context.Context, r *race) error {
 		took += one
 	}
 	r.noteMachine(diskLarge, megabytesPerSecond(int64(count)<<20, took))
-	rate, err := sendOverLoopback(ctx, r.dir, r.settings.ProbeBytes)
+	r.noteMachine(diskCPU, perGigabyte(cpu, int64(count)<<20))
+	sent, err := sendOverLoopback(ctx, r.dir, r.settings.ProbeBytes)
 	if err != nil {
 		return err
 	}
-	r.noteMachine(loopback, rate)
+	r.noteMachine(loopback, megabytesPerSecond(sent.bytes, sent.took))
+	r.noteMachine(loopbackCPU, perGigabyte(sent.cpu, sent.bytes))
 	return nil
 }
 
@@ -41,12 +43,12 @@ func (r *race) noteMachine(m metric, value float64) {
 	r.sayf("    %-46s %.4g", m, value)
 }
 
-// appendAndSync appends blocks to a new file and calls fdatasync after each. It returns the time of each pair.
-func appendAndSync(dir string, size, count int) ([]time.Duration, error) {
+// appendAndSync appends blocks to a new file and calls fdatasync after each. It returns the time of each pair, and the CPU time of all.
+func appendAndSync(dir string, size, count int) (times []time.Duration, cpu time.Duration, err error) {
 	path := filepath.Join(dir, "probe")
 	file, err := os.Create(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer os.Remove(path)
 	defer file.Close()
@@ -54,16 +56,18 @@ func appendAndSync(dir string, size, count int) ([]time.Duration, error) {
 	for i := range block {
 		block[i] = byte(i * 31)
 	}
-	times := make([]time.Duration, count)
+	times = make([]time.Duration, count)
+	timer := timeThread()
+	defer timer.release()
 	for i := range times {
 		began := time.Now()
 		if _, err := file.Write(block); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if err := syscall.Fdatasync(int(file.Fd())); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		times[i] = time.Since(began)
 	}
-	return times, nil
+	return times, timer.spent(), nil
 }

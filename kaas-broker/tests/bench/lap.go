@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // lap is all works of one contestant in one round.
@@ -24,23 +26,31 @@ type work struct {
 	profiled bool
 	// alone works start brokers of their own, and nothing else may run beside them.
 	alone bool
+	// reads is the work whose records this one reads; empty when it needs none.
+	reads string
 	// wanted is nil for a work that is always done.
 	wanted func(*lap) bool
 }
 
+// Names of works that others refer to.
+const (
+	nameWarmUp       = "warm up"
+	nameProduceEight = "produce, 8 producers"
+)
+
 // works are in the order in which they are run: later ones read what earlier ones wrote.
 func works() []work {
 	return []work{
-		{name: "warm up", run: warmUp},
+		{name: nameWarmUp, run: warmUp},
 		{name: "produce, 1 producer", run: runProduceOne, profiled: true},
-		{name: "produce, 8 producers", run: runProduceEight, profiled: true},
+		{name: nameProduceEight, run: runProduceEight, profiled: true},
 		{name: "produce, 8 producers, idempotent", run: runProduceIdempotent},
 		{name: "produce, bare requests", run: runProduceBare, profiled: true},
 		{name: "one record at a time", run: runSingle, profiled: true},
 		{name: "offered load", run: runOffered, profiled: true},
 		{name: "end to end", run: runEndToEnd},
-		{name: "fetch, bare requests", run: runFetchBare, profiled: true},
-		{name: "fetch, real client", run: runFetchClient},
+		{name: "fetch, bare requests", run: runFetchBare, profiled: true, reads: nameProduceEight},
+		{name: "fetch, real client", run: runFetchClient, reads: nameProduceEight},
 		{name: "memory per partition", run: runPartitions, alone: true},
 		{name: "recovery", run: runRecovery, alone: true},
 		{name: "recovery of 2 GB", run: runLargeRecovery, alone: true, wanted: func(l *lap) bool { return l.settings.Large && l.contestant.name == nameKaas }},
@@ -53,7 +63,7 @@ func (l *lap) run(ctx context.Context) (err error) {
 	if l.server, err = l.fresh(ctx, "shared"); err != nil {
 		return err
 	}
-	for _, w := range works() {
+	for _, w := range chosen(works(), l.settings.Works) {
 		if w.wanted != nil && !w.wanted(l) {
 			continue
 		}
@@ -71,6 +81,15 @@ func (l *lap) run(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// chosen is the works whose name holds the text, those that they read from, and the warm up.
+func chosen(all []work, text string) []work {
+	named := func(w work) bool { return strings.Contains(w.name, text) }
+	return slices.DeleteFunc(slices.Clone(all), func(w work) bool {
+		needed := w.name == nameWarmUp || slices.ContainsFunc(all, func(other work) bool { return named(other) && other.reads == w.name })
+		return !named(w) && !needed
+	})
 }
 
 func (l *lap) runWork(ctx context.Context, w work) error {

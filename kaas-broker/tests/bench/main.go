@@ -26,9 +26,9 @@ func main() {
 
 // flags are the command line.
 type flags struct {
-	root, binary, dir, out, profiles, contestants string
-	rounds                                        int
-	quick, idle, large                            bool
+	root, binary, dir, out, profiles, contestants, works string
+	rounds                                               int
+	quick, idle, large                                   bool
 }
 
 func parse(args []string, stderr io.Writer) (flags, error) {
@@ -38,9 +38,10 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	set.StringVar(&f.root, "root", ".", "folder of the repository")
 	set.StringVar(&f.binary, "kaas", "", "kaas's binary (default bin/kaas in the repository)")
 	set.StringVar(&f.dir, "dir", "", "folder on the disk to be used (default .cache in the repository)")
-	set.StringVar(&f.out, "out", "", "folder for the report (default docs/benchmarks in the repository; none with -quick)")
+	set.StringVar(&f.out, "out", "", "folder for the report (default docs/benchmarks in the repository; none with -quick or -works)")
 	set.StringVar(&f.profiles, "profiles", "", "folder for profiles of kaas, which make it slower")
 	set.StringVar(&f.contestants, "contestants", everybody(), "who runs")
+	set.StringVar(&f.works, "works", "", "part of the names of the works to run (default all)")
 	set.IntVar(&f.rounds, "rounds", 0, "how many rounds (default 5; 1 with -quick)")
 	set.BoolVar(&f.quick, "quick", false, "one short round, to see that everything works")
 	set.BoolVar(&f.idle, "idle", false, "measure 10,000 idle partitions of kaas, too")
@@ -106,7 +107,7 @@ func (f *flags) complete() {
 	if f.dir == "" {
 		f.dir = filepath.Join(f.root, ".cache")
 	}
-	if f.out == "" && !f.quick {
+	if f.out == "" && !f.quick && f.works == "" {
 		f.out = filepath.Join(f.root, "docs", "benchmarks")
 	}
 }
@@ -119,7 +120,7 @@ func (f *flags) settings() settings {
 	if f.rounds > 0 {
 		s.Rounds = f.rounds
 	}
-	s.Idle, s.Large = f.idle, f.large
+	s.Idle, s.Large, s.Works = f.idle, f.large, f.works
 	return s
 }
 
@@ -161,6 +162,7 @@ func (f *flags) command() string {
 	add(f.quick, "-quick")
 	add(f.rounds > 0, fmt.Sprintf("-rounds %d", f.rounds))
 	add(f.contestants != everybody(), "-contestants "+f.contestants)
+	add(f.works != "", "-works \""+f.works+"\"")
 	add(f.idle, "-idle")
 	add(f.large, "-large")
 	if len(kept) == 0 {

@@ -73,10 +73,17 @@ func openFiles(pid int) (int, error) {
 	return len(entries), err
 }
 
-// gone says whether a process has ended; one that nobody has waited for yet counts as ended.
+// gone says whether a process has ended; one that nobody has waited for yet counts as ended when all its threads have.
 func gone(pid int) bool {
 	fields, err := statFields(pid)
-	return err != nil || fields[0] == "Z" || fields[0] == "X"
+	if err != nil {
+		return true
+	}
+	if fields[0] != "Z" && fields[0] != "X" {
+		return false
+	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	return err != nil || len(threads) <= 1
 }
 
 // end sends a signal and waits until the process is no more.

@@ -68,6 +68,6 @@ func (l *lap) noteCPU(m metric, before time.Duration, bytes int64) error {
 	if err != nil {
 		return err
 	}
-	l.note(m, (after-before).Seconds()/(float64(bytes)/1e9))
+	l.note(m, perGigabyte(after-before, bytes))
 	return nil
 }

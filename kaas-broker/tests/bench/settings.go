@@ -17,6 +17,7 @@ type settings struct {
 	Rest         time.Duration `json:"rest_ns"`
 	Idle         bool          `json:"idle_partitions"`
 	Large        bool          `json:"large_recovery"`
+	Works        string        `json:"works,omitempty"` // part of their names; empty for all
 }
 
 // fullSettings are for figures that are meant to be read.

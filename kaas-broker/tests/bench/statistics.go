@@ -44,3 +44,8 @@ func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 func megabytesPerSecond(bytes int64, took time.Duration) float64 {
 	return float64(bytes) / 1e6 / took.Seconds()
 }
+
+// perGigabyte is seconds for each 10^9 bytes.
+func perGigabyte(spent time.Duration, bytes int64) float64 {
+	return spent.Seconds() / (float64(bytes) / 1e9)
+}

@@ -67,6 +67,9 @@ func TestUnits(t *testing.T) {
 	if got := megabytesPerSecond(5e8, 250*time.Millisecond); got != 2000 {
 		t.Errorf("500 MB in a quarter of a second are %v MB/s", got)
 	}
+	if got := perGigabyte(time.Second, 2e9); got != 0.5 {
+		t.Errorf("a second for 2 GB is %v s for each", got)
+	}
 	if got := milliseconds(1500 * time.Microsecond); got != 1.5 {
 		t.Errorf("1500 µs are %v ms", got)
 	}

@@ -41,7 +41,9 @@ func probeTable(r results) string {
 	t := newTable("probe", "unit", "median (lowest to highest)")
 	t.add("append and fdatasync of 4 KiB, p50", "ms", spreadText(r, nameMachine, diskSmallP50))
 	t.add("append and fdatasync of 1 MiB", "MB/s", spreadText(r, nameMachine, diskLarge))
+	t.add("the same, CPU per GB", "s", spreadText(r, nameMachine, diskCPU))
 	t.add("sendfile over loopback, one connection", "MB/s", spreadText(r, nameMachine, loopback))
+	t.add("the same, sender's CPU per GB", "s", spreadText(r, nameMachine, loopbackCPU))
 	return t.String()
 }
 
