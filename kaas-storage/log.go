@@ -134,6 +134,7 @@ func (l *Log) Follow(ctx context.Context, from int64) iter.Seq2[Record, error] {
 			from = next
 			select {
 			case <-moved:
+			case <-l.partition.Done(): // maybe before the watch began
 			case <-ctx.Done():
 				yield(Record{}, context.Cause(ctx))
 				return

@@ -113,6 +113,16 @@ func TestFollowWaits(t *testing.T) {
 	})
 }
 
+func TestFollowOfAClosedLogEnds(t *testing.T) {
+	log := openLog(t, vfs.NewMem(16<<20))
+	must(t, log.Close(context.Background()))
+	for _, err := range log.Follow(context.Background(), 0) {
+		if !errors.Is(err, storage.ErrClosed) {
+			t.Fatalf("follow ended with %v", err)
+		}
+	}
+}
+
 func TestFollowEndsWithItsContext(t *testing.T) {
 	log := openLog(t, vfs.NewMem(16<<20))
 	defer log.Close(context.Background())
