@@ -53,9 +53,17 @@ bench: build ## Races kaas against Apache Kafka and writes docs/benchmarks, abou
 	cd kaas-broker/tests && GOWORK=off go build -o ../../bin/bench ./bench
 	bin/bench $(BENCH)
 
+.PHONY: oracle
+oracle: ## Records anew what Apache Kafka answers to the transcripts' requests
+	@scripts/dependencies.sh go=golang java=default-jre-headless mvn=maven
+	cd kaas-broker/tests && KAAS_TEST_BROKER=apache GOWORK=off go test -count 1 -run TestRecord -v ./transcripts
+
 .PHONY: lint
-lint: tools ## Formatting, static analysis, workflows and shell scripts
+lint: tools ## Formatting and static analysis
 	scripts/each-module.sh all format lint
+
+.PHONY: check-workflows
+check-workflows: tools ## Checks the workflows of continuous integration
 	$(TIMED) "workflows name each dependency" scripts/check-workflows.sh
 	$(TIMED) actionlint $(TOOLS)/actionlint
 
@@ -73,7 +81,7 @@ fuzz: ## Runs every fuzz target for FUZZTIME
 
 .PHONY: vulnerabilities
 vulnerabilities: tools ## Looks for known vulnerabilities, when their database can be reached
-	scripts/vulnerabilities.sh
+	$(TIMED) govulncheck scripts/vulnerabilities.sh
 
 .PHONY: format
 format: tools ## Formats all Go files
@@ -81,7 +89,7 @@ format: tools ## Formats all Go files
 
 .PHONY: tools
 tools: ## Builds the pinned tools into .cache/bin
-	cd tools/lint && GOWORK=off go build -o $(TOOLS)/ tool
+	cd tools/lint && GOWORK=off ../../$(TIMED) tools go build -o $(TOOLS)/ tool
 	cd tools/actionlint && GOWORK=off go build -o $(TOOLS)/ tool
 
 .PHONY: dependencies
