@@ -3,5 +3,6 @@
 //
 //   - harness starts the broker under test, stops it, kills it and finds the tools of others.
 //   - clients holds one file for each client, and the tests that cross them.
+//   - transcripts compares the answers to raw requests with those of Apache Kafka.
 //   - readme runs the commands of README.md and compares what they print.
 package tests

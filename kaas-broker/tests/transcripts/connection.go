@@ -19,7 +19,11 @@ const keyAPIVersions int16 = 18
 var (
 	errClosed = errors.New("the broker closed the connection")
 	errSilent = errors.New("the broker sent nothing")
+	errOther  = errors.New("the broker sent what is no frame")
 )
+
+// largestFrame is far above every answer to a script.
+const largestFrame = 64 << 20
 
 // connection is one socket to the broker under test.
 type connection struct {
@@ -77,7 +81,11 @@ func (c *connection) receive(wait time.Duration) ([]byte, error) {
 	if _, err := io.ReadFull(c.socket, size[:]); err != nil {
 		return nil, ending(err)
 	}
-	frame := make([]byte, binary.BigEndian.Uint32(size[:]))
+	length := binary.BigEndian.Uint32(size[:])
+	if length > largestFrame {
+		return nil, errOther
+	}
+	frame := make([]byte, length)
 	if _, err := io.ReadFull(c.socket, frame); err != nil {
 		return nil, ending(err)
 	}

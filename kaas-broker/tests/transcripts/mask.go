@@ -94,14 +94,14 @@ func timeText(ms int64) string {
 	return strconv.FormatInt(ms, 10)
 }
 
-// counted replaces the lines whose path matches a pattern by their number.
+// counted replaces the lines whose path matches a pattern by their number. What matches a pattern behind a minus is dropped.
 func counted(lines []Line, patterns []string) []Line {
 	kept := lines[:0:0]
 	numbers := make([]int, len(patterns))
 	for _, line := range lines {
 		hidden := false
 		for i, pattern := range patterns {
-			if !hidden && matches(pattern, line.Path) {
+			if !hidden && matches(strings.TrimPrefix(pattern, "-"), line.Path) {
 				numbers[i]++
 				hidden = true
 			}
@@ -111,7 +111,7 @@ func counted(lines []Line, patterns []string) []Line {
 		}
 	}
 	for i, pattern := range patterns {
-		if numbers[i] > 0 {
+		if numbers[i] > 0 && !strings.HasPrefix(pattern, "-") {
 			kept = append(kept, Line{Path: pattern, Fields: []Field{{"number", strconv.Itoa(numbers[i])}}})
 		}
 	}

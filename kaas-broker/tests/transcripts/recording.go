@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// writeRecording keeps exchanges in a file, one block for each. Neighbours that differ only in their version share a block.
+// writeRecording keeps exchanges in a file, one block for each. Neighbors that differ only in their version share a block.
 func writeRecording(path, heading string, exchanges []Exchange) error {
 	var text strings.Builder
 	text.WriteString("# " + heading + "\n")
@@ -38,7 +38,10 @@ func writeBlock(text *strings.Builder, e Exchange, last int16) {
 	if e.Answer != "" {
 		fmt.Fprintf(text, "  %s\n", e.Answer)
 	}
-	for _, line := range e.Lines {
+	for i, line := range e.Lines {
+		if len(line.Fields) == 0 && i+1 < len(e.Lines) && parentOf(e.Lines[i+1].Path) == line.Path {
+			continue // the next line implies it
+		}
 		fmt.Fprintf(text, "  %s\n", line)
 	}
 }
@@ -95,7 +98,25 @@ func (e *Exchange) addLine(content string) {
 		name, value, _ := strings.Cut(part, ": ")
 		line.Fields = append(line.Fields, Field{name, value})
 	}
+	if line.Path != "" {
+		e.addAround(line.Path)
+	}
 	e.Lines = append(e.Lines, line)
+}
+
+// addAround adds the structures around a path that the file leaves out, because they have no fields of their own.
+func (e *Exchange) addAround(path string) {
+	parent := ""
+	if !strings.Contains(path, "[*") {
+		parent = parentOf(path)
+	}
+	if slices.ContainsFunc(e.Lines, func(l Line) bool { return l.Path == parent }) {
+		return
+	}
+	if parent != "" {
+		e.addAround(parent)
+	}
+	e.Lines = append(e.Lines, Line{Path: parent})
 }
 
 // parseTitle reads "name · API v3-v5" as three exchanges.
@@ -107,7 +128,7 @@ func parseTitle(title string) ([]Exchange, error) {
 	e := Exchange{Name: title[:at]}
 	var versions string
 	e.API, versions, _ = strings.Cut(title[at+len(" · "):], " ")
-	var first, last int16
+	var first, last int
 	if _, err := fmt.Sscanf(versions, "v%d-v%d", &first, &last); err != nil {
 		if _, err := fmt.Sscanf(versions, "v%d", &first); err != nil {
 			return nil, fmt.Errorf("no version: %q", title)
@@ -115,7 +136,8 @@ func parseTitle(title string) ([]Exchange, error) {
 		last = first
 	}
 	var exchanges []Exchange
-	for e.Version = first; e.Version <= last; e.Version++ {
+	for version := first; version <= last; version++ {
+		e.Version = int16(version)
 		exchanges = append(exchanges, e)
 	}
 	return exchanges, nil

@@ -26,8 +26,8 @@ type renderer struct {
 	lines []Line
 }
 
-// structure writes down a structure and all below it. It returns whether there was anything to tell.
-func (r *renderer) structure(value reflect.Value, path, topic, key string, keep bool) bool {
+// structure writes down a structure and all below it. One that is empty and need not be kept leaves no trace.
+func (r *renderer) structure(value reflect.Value, path, topic, key string, keep bool) {
 	at := len(r.lines)
 	r.lines = append(r.lines, Line{Path: path})
 	unset := reflect.New(value.Type())
@@ -45,9 +45,7 @@ func (r *renderer) structure(value reflect.Value, path, topic, key string, keep 
 	r.lines[at].Fields = fields
 	if !keep && len(fields) == 0 && len(r.lines) == at+1 {
 		r.lines = r.lines[:at]
-		return false
 	}
-	return true
 }
 
 func (r *renderer) field(value, unset reflect.Value, name, path, topic string) []Field {
@@ -121,7 +119,7 @@ func (r *renderer) elements(value reflect.Value, name, path, topic string) []Fie
 // identities are the fields that tell array elements apart, the best first.
 var identities = [...]string{"Topic", "TopicID", "ResourceName", "Name", "Partition", "ApiKey", "NodeID", "RelativeOffset"}
 
-// identity is the field that tells an array element from its neighbours, and its value.
+// identity is the field that tells an array element from its neighbors, and its value.
 func (r *renderer) identity(element reflect.Value) (field, text string, found bool) {
 	for _, name := range identities {
 		value := element.FieldByName(name)
@@ -141,9 +139,9 @@ func (r *renderer) identity(element reflect.Value) (field, text string, found bo
 			}
 			return name, shortName(value.String()), true
 		case reflect.Array:
-			return name, r.masks.topicID([16]byte(value.Interface().([16]byte))), true
+			return name, r.masks.topicID(value.Interface().([16]byte)), true
 		default:
-			return name, fmt.Sprint(value.Int()), true
+			return name, strconv.FormatInt(value.Int(), 10), true
 		}
 	}
 	return "", "", false

@@ -3,6 +3,7 @@ package transcripts
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ const clientID = "transcripts"
 const (
 	closed   = "closed"
 	noAnswer = "no answer"
+	noFrame  = "another protocol"
 )
 
 // Exchange is one request and what came of it.
@@ -28,7 +30,7 @@ type Exchange struct {
 	Name    string
 	API     string
 	Version int16
-	// Answer is empty when Lines hold a response; else closed or noAnswer.
+	// Answer is empty when Lines hold a response; else closed, noAnswer or noFrame.
 	Answer string
 	Lines  []Line
 }
@@ -232,6 +234,8 @@ func answerOf(err error) string {
 		return ""
 	case errors.Is(err, errSilent):
 		return noAnswer
+	case errors.Is(err, errOther):
+		return noFrame
 	default:
 		return closed
 	}
@@ -243,10 +247,12 @@ const leastWait = 700 * time.Millisecond
 // waited says whether a fetch that asked the broker to wait was held.
 func waited(request kmsg.Request, took time.Duration) []Field {
 	fetch, is := request.(*kmsg.FetchRequest)
-	if asked := time.Duration(0); is {
-		if asked = time.Duration(fetch.MaxWaitMillis) * time.Millisecond; asked >= leastWait {
-			return []Field{{Name: "waited", Value: fmt.Sprint(took >= asked*9/10)}}
-		}
+	if !is {
+		return nil
 	}
-	return nil
+	asked := time.Duration(fetch.MaxWaitMillis) * time.Millisecond
+	if asked < leastWait {
+		return nil
+	}
+	return []Field{{Name: "waited", Value: strconv.FormatBool(took >= asked*9/10)}}
 }
