@@ -121,7 +121,8 @@ func (c *claim) settle() (*partitionNames, error) {
 	}
 }
 
-// giveWay removes the own claim if any name is higher than it, or reports that somebody removed it.
+// giveWay removes the own claim if any name is higher than it, or reports that somebody removed it. A file of the own epoch is as good as a higher name:
+// nothing has been written under this claim yet, so another leader has come and handed over between our first listing and our mkdir.
 func (c *claim) giveWay(names *partitionNames) error {
 	if err := names.reserved(c.dir); err != nil {
 		return errors.Join(err, c.release()) // not ErrFenced: no other leader is meant
@@ -130,7 +131,7 @@ func (c *claim) giveWay(names *partitionNames) error {
 	for _, number := range names.claims {
 		present = present || number == c.epoch.claim()
 	}
-	if names.highest > c.epoch {
+	if names.highest > c.epoch || names.written >= c.epoch {
 		return errors.Join(fmt.Errorf("epoch %d of %s gives way to a higher one: %w", c.epoch, c.dir.Path(), ErrFenced), c.release())
 	}
 	if !present {

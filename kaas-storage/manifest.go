@@ -208,6 +208,7 @@ type partitionNames struct {
 	manifests []Epoch  // ascending
 	segments  []segmentName
 	highest   Epoch // of all names but the reserved claims
+	written   Epoch // of the files among them: somebody led at this epoch
 
 	temporaries []temporary
 }
@@ -226,7 +227,7 @@ func listPartition(dir vfs.Dir) (*partitionNames, error) {
 		}
 		return nil, &StorageError{Op: "list", Path: dir.Path(), Err: err}
 	}
-	names := &partitionNames{highest: NoEpoch}
+	names := &partitionNames{highest: NoEpoch, written: NoEpoch}
 	for _, entry := range entries {
 		names.add(entry)
 	}
@@ -247,11 +248,13 @@ func (n *partitionNames) add(entry vfs.Entry) {
 	}
 	if e, ok := parseManifest(name); ok {
 		n.manifests = append(n.manifests, e)
+		n.written = max(n.written, e)
 		n.highest = max(n.highest, e)
 		return
 	}
 	if s, ok := parseSegment(name); ok {
 		n.segments = append(n.segments, s)
+		n.written = max(n.written, s.epoch)
 		n.highest = max(n.highest, s.epoch)
 	}
 }

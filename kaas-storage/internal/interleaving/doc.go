@@ -1,0 +1,3 @@
+// Package interleaving runs several owners of one partition, each with the engine's real code, on a simulated file server, and decides at every file call
+// who goes on. A judge compares after every step what was acknowledged and shown with what the newest owner has.
+package interleaving

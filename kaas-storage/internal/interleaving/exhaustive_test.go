@@ -1,0 +1,136 @@
+package interleaving
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs/fileserver"
+)
+
+// smallSegments makes every second batch begin a segment.
+func smallSegments() storage.Config {
+	c := storage.DefaultConfig()
+	c.SegmentBytes = 200
+	c.IndexInterval = 1
+	return c
+}
+
+// quiet leaves every timer of the engine out.
+func quiet() storage.Options { return storage.Options{RetentionInterval: -1, IdleAfter: 1 << 50} }
+
+func twoOwners() Plan {
+	return Plan{
+		Name:    "old leader and taker",
+		Prelude: []Step{Take(), Append(0)},
+		Owners: []OwnerPlan{
+			{"old", "1", []Step{Append(0), Append(0)}},
+			{"taker", "2", []Step{Take(), Append(0)}},
+		},
+		Config: smallSegments(), Options: quiet(), Coarse: true,
+	}
+}
+
+func TestShortPrograms(t *testing.T) {
+	for _, c := range []struct {
+		plan     Plan
+		switches int
+	}{
+		{fine(twoOwners()), -1},
+		{withCrash(twoOwners()), -1},
+		{delayed(twoOwners()), -1},
+		{deleting(twoOwners()), -1},
+		{threeOwners(), 2},
+		{slowTaker(), 2},
+		{handingOver(), 2},
+		{withCrash(unsyncedClaim()), 2},
+	} {
+		t.Run(c.plan.Name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			found, runs, complete := explore(t, c.plan, c.switches, 50000)
+			if found != nil {
+				t.Fatal(found)
+			}
+			t.Logf("%d runs, complete: %t, %v", runs, complete, time.Since(began))
+		})
+	}
+}
+
+func withCrash(p Plan) Plan {
+	p.Name += ", server crash"
+	p.Crashes = 1
+	return p
+}
+
+func always() bool { return true }
+
+func fine(p Plan) Plan {
+	p.Name += ", every call"
+	p.Coarse = false
+	return p
+}
+
+func delayed(p Plan) Plan {
+	p.Name += ", late writes"
+	p.Policy = fileserver.Policy{Stale: always, Delay: always}
+	return p
+}
+
+func deleting(p Plan) Plan {
+	p.Name = "deleting leader and taker"
+	p.Prelude = []Step{Take(), Append(0), Append(0), Append(0), Append(0), Append(0), DeleteRecords(4)}
+	p.Owners[0].Steps = []Step{DeleteRecords(1)}
+	p.Removals = true
+	return p
+}
+
+func threeOwners() Plan {
+	return Plan{
+		Name:    "old leader and two takers",
+		Prelude: []Step{Take(), Append(0)},
+		Owners: []OwnerPlan{
+			{"old", "1", []Step{Append(0)}},
+			{"first", "2", []Step{Take(), Append(0)}},
+			{"second", "3", []Step{Take(), Append(0)}},
+		},
+		Config: smallSegments(), Options: quiet(), Coarse: true,
+	}
+}
+
+// slowTaker is a taker that others overtake twice, so that its epoch is below the newest one.
+func slowTaker() Plan {
+	p := twoOwners()
+	p.Name = "two takers, one of them twice"
+	p.Owners = []OwnerPlan{
+		{"old", "1", nil},
+		{"slow", "2", []Step{Take(), Append(0)}},
+		{"quick", "3", []Step{Take(), Abandon(), Take(), Append(0)}},
+	}
+	return p
+}
+
+// handingOver is a leader that hands over while others take over.
+func handingOver() Plan {
+	p := twoOwners()
+	p.Name = "handover and two takers"
+	p.Owners = []OwnerPlan{
+		{"old", "1", []Step{Append(0), Handover()}},
+		{"slow", "2", []Step{Take(), Append(0)}},
+		{"quick", "3", []Step{Take(), Append(0), Handover()}},
+	}
+	return p
+}
+
+// unsyncedClaim is a partition without a claim, so that a taker has none to remove, and a leader that moves the log start.
+func unsyncedClaim() Plan {
+	p := twoOwners()
+	p.Name = "two takers after a handover"
+	p.Prelude = []Step{Take(), Append(0), Append(0), Handover()}
+	p.Owners = []OwnerPlan{
+		{"old", "1", nil},
+		{"slow", "2", []Step{Take()}},
+		{"quick", "3", []Step{Take(), Append(0), DeleteRecords(0)}},
+	}
+	return p
+}
