@@ -64,7 +64,7 @@ func Start(t testing.TB, options Options) *Broker {
 	if options.Dir == "" {
 		options.Dir = t.TempDir()
 	}
-	broker := &Broker{address: freeAddress(t), options: options}
+	broker := &Broker{address: freeAddress(t, firstBrokerPort), options: options}
 	if Apache() {
 		broker.process = newApache(t, broker.address, options)
 	} else {
@@ -173,12 +173,20 @@ func (b *Broker) cleanup(t testing.TB) {
 	}
 }
 
-// freeAddress finds a loopback port that nobody uses. It lies below the ports that outgoing connections get, because those of the clients
-// would otherwise take it while the broker is down; Apache Kafka needs the port 10000 above for its controller, too.
-func freeAddress(t testing.TB) string {
+// Where freeAddress looks: below the ports that outgoing connections get, because those of the clients would otherwise take a port while its
+// broker is down. Apache Kafka also takes the port 10000 above its own. Health ports are apart, so that none can take a stopped broker's port.
+const (
+	firstBrokerPort = 20000
+	firstHealthPort = 23000
+	portsToTry      = 2700
+)
+
+// freeAddress finds a loopback port that nobody uses, above first.
+func freeAddress(t testing.TB, first int) string {
 	t.Helper()
-	for port := 20000 + int(time.Now().UnixNano()/1000%2000); port < 22700; port++ {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	start := int(time.Now().UnixNano() / 1000 % portsToTry)
+	for try := range portsToTry {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+(start+try)%portsToTry))
 		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
 		if err != nil {
 			continue
@@ -186,7 +194,7 @@ func freeAddress(t testing.TB) string {
 		_ = listener.Close()
 		return address
 	}
-	t.Fatal("no free port between 20000 and 22700")
+	t.Fatalf("no free port in %d above %d", portsToTry, first)
 	return ""
 }
 
