@@ -102,9 +102,11 @@ func (n *partitionNames) reserved(dir vfs.Dir) error {
 //   - give way only to a higher name: two takers that gave way to each other would leave the partition without an owner;
 //   - never back off to a lower one: its holder may have been removed by us, and would be resurrected;
 //   - list again after removing: a taker that listed before our mkdir may have claimed in between, below or above us;
-//   - sync after removing: a removal that a server crash undoes would revive a fenced leader's claim.
+//   - sync after removing: a removal that a server crash undoes would revive a fenced leader's claim;
+//   - sync, list and check also when there was nothing to remove: if a server crash undoes our mkdir, another taker gets the same epoch, and
+//     the same file names. So nothing is written before a check, by handle, that follows a sync.
 func (c *claim) settle() (*partitionNames, error) {
-	for {
+	for synced := false; ; synced = true {
 		names, err := listPartition(c.dir)
 		if err != nil {
 			return nil, err
@@ -112,8 +114,8 @@ func (c *claim) settle() (*partitionNames, error) {
 		if err := c.giveWay(names); err != nil {
 			return nil, err
 		}
-		if len(names.claims) == 1 {
-			return names, nil
+		if len(names.claims) == 1 && synced {
+			return names, c.check()
 		}
 		if err := c.removeLower(names); err != nil {
 			return nil, err
@@ -140,7 +142,7 @@ func (c *claim) giveWay(names *partitionNames) error {
 	return nil
 }
 
-// removeLower ends the leaderships below. Any error but "not found" stops the takeover: a claim that cannot be removed still acknowledges.
+// removeLower ends the leaderships below and makes their end durable, and one's own claim. Any error but "not found" stops the takeover: a claim that cannot be removed still acknowledges.
 func (c *claim) removeLower(names *partitionNames) error {
 	for _, number := range names.claims {
 		if number >= c.epoch.claim() {
