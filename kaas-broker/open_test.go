@@ -17,16 +17,16 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = holder.Close() })
-	taken := holder.Addr().String()
+	taken, free := holder.Addr().String(), freeAddress(t)
 	for name, test := range map[string]struct {
 		options broker.Options
 		blamed  string
 	}{
 		"port in use": {
-			broker.Options{Config: load(t, "--health-addr", "off", "--listeners", "PLAINTEXT://127.0.0.1:0,OTHER://"+taken,
+			broker.Options{Config: load(t, "--health-addr", "off", "--listeners", "PLAINTEXT://"+free+",OTHER://"+taken,
 				"--override", "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT")}, taken,
 		},
-		"health port in use": {broker.Options{Config: load(t, "--health-addr", taken)}, taken},
+		"health port in use": {broker.Options{Config: load(t, "--health-addr", taken, "--listeners", "PLAINTEXT://"+free)}, taken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := leakCheck(t)
@@ -38,9 +38,25 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 			if !strings.Contains(err.Error(), test.blamed) {
 				t.Errorf("%v does not name %s", err, test.blamed)
 			}
+			again, err := net.Listen("tcp", free)
+			if err != nil {
+				t.Fatalf("the first listener's port is still taken: %v", err)
+			}
+			_ = again.Close()
 			check()
 		})
 	}
+}
+
+// freeAddress is one that nobody listens on now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer probe.Close()
+	return probe.Addr().String()
 }
 
 // Each file operation of a first start fails once; each time nothing is left behind, and the next start succeeds.

@@ -170,16 +170,30 @@ func TestAnswerUnderWayIsGiven(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(ctx) }()
-	answered := make(chan int, 1)
+	answered := make(chan error, 1)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.Addr().String()+"/healthz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	go func() {
-		status, _, _ := get(t, server, http.MethodGet, "/healthz")
-		answered <- status
+		response, err := http.DefaultClient.Do(request)
+		if err == nil {
+			_, err = io.Copy(io.Discard, response.Body)
+			_ = response.Body.Close()
+		}
+		answered <- err
 	}()
 	<-source.begun
 	cancel()
+	for stopping := false; !stopping; {
+		probe, err := net.Dial("tcp", server.Addr().String())
+		if stopping = err != nil; !stopping {
+			_ = probe.Close()
+		}
+	}
 	close(source.proceed)
-	if status := <-answered; status != http.StatusOK {
-		t.Errorf("status %d", status)
+	if err := <-answered; err != nil {
+		t.Errorf("the answer under way: %v", err)
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
