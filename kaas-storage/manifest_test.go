@@ -22,7 +22,9 @@ func sealManifest(version int, body string) string {
 const plainManifest = `{"epoch":5,"logStart":0,"ownFirst":0,"recoveryPoint":0,"recoverySegment":0,"recovery":{}}`
 
 func TestManifestsThatAreRefused(t *testing.T) {
-	body := func(changes string) string { return sealManifest(1, strings.Replace(plainManifest, `"recovery":{}`, `"recovery":{},`+changes, 1)) }
+	body := func(changes string) string {
+		return sealManifest(1, strings.Replace(plainManifest, `"recovery":{}`, `"recovery":{},`+changes, 1))
+	}
 	cases := map[string]struct {
 		content string
 		want    error // nil: a CorruptionError
