@@ -56,6 +56,7 @@ type Broker struct {
 	topics     *metastore.Store
 	server     *protocol.Server
 	health     *health.Server
+	addresses  addresses
 
 	draining  atomic.Bool
 	fenceOnce sync.Once
@@ -64,7 +65,7 @@ type Broker struct {
 	closed    error
 }
 
-// Open opens the directories, the topics and the listeners, in that order, and claims what single mode must own alone. Nothing is served before Run.
+// Open binds the listeners, then opens the directories and the topics, and claims what single mode must own alone. Nothing is served before Run.
 // An error names the directory, file or address that is to blame, and leaves nothing open.
 func Open(ctx context.Context, o Options) (*Broker, error) {
 	b := &Broker{
@@ -79,6 +80,12 @@ func Open(ctx context.Context, o Options) (*Broker, error) {
 
 func (b *Broker) open(ctx context.Context) error {
 	var err error
+	if b.addresses, err = bind(ctx, b.config.Listeners); err != nil {
+		return err
+	}
+	if err := b.openHealth(ctx); err != nil {
+		return err
+	}
 	if b.stores, err = openStores(ctx, b.options); err != nil {
 		return err
 	}
@@ -92,10 +99,7 @@ func (b *Broker) open(ctx context.Context) error {
 	if b.server, err = protocol.New(b.protocol()); err != nil {
 		return err
 	}
-	if err := b.server.Listen(); err != nil {
-		return err
-	}
-	return b.openHealth(ctx)
+	return b.server.Listen()
 }
 
 func (b *Broker) openEngine() error {
@@ -187,6 +191,7 @@ func (b *Broker) closeAll() error {
 	if b.health != nil {
 		errs = append(errs, b.health.Close())
 	}
+	errs = append(errs, b.addresses.close())
 	if b.server != nil {
 		errs = append(errs, b.server.Close())
 	}

@@ -34,7 +34,9 @@ func (b *Broker) protocol() protocol.Config {
 	}
 	c := protocol.Config{APIs: table, Limits: limits(b.config.Network), Logger: b.log, MeterProvider: b.options.MeterProvider}
 	for _, l := range b.config.Listeners {
-		c.Listeners = append(c.Listeners, listener(l))
+		served := listener(l)
+		served.Open = b.addresses.open(l.Name)
+		c.Listeners = append(c.Listeners, served)
 	}
 	return c
 }

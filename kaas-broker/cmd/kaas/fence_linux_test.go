@@ -91,3 +91,27 @@ func TestThawedProcessGivesOutNothing(t *testing.T) {
 	first.exits(t, exitFenced, fencedMessage)
 	second.stop(t)
 }
+
+// The same command typed twice: the second cannot have the port, says so, and has taken nothing from the first.
+func TestSecondStartOnOnePortHarmsNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	address := lowAddress(t)
+	first := start(t, "--data-dir", dir, "--listeners", "PLAINTEXT://"+address)
+	client := newClient(t, address)
+	produce(t, client, "orders", numbers(0, 10)...)
+	again := map[string][]string{
+		"port":        {"--data-dir", dir, "--listeners", "PLAINTEXT://" + address, "--health-addr", "off"},
+		"health port": {"--data-dir", dir, "--listeners", "PLAINTEXT://127.0.0.1:0", "--health-addr", first.health},
+	}
+	for name, arguments := range again {
+		launch(t, arguments...).exits(t, exitFailed, "in use")
+		// A new topic needs the cluster directory, and that nobody else has claimed it.
+		produce(t, client, "made-after-the-"+strings.ReplaceAll(name, " ", "-"), "x")
+	}
+	produce(t, client, "orders", numbers(10, 20)...)
+	if got := contents(t, address, "orders"); !slices.Equal(got, numbers(0, 20)) {
+		t.Errorf("read %q", got)
+	}
+	first.stop(t)
+}
