@@ -1,0 +1,5 @@
+//go:build !linux
+
+package storage_test
+
+func diskFileSystems() []benchmarked { return nil }
