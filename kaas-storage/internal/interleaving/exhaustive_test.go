@@ -134,3 +134,12 @@ func unsyncedClaim() Plan {
 	}
 	return p
 }
+
+// overtakenTaker is a taker that another overtakes, while the leader waits.
+func overtakenTaker() Plan {
+	p := threeOwners()
+	p.Name = "leader, taker, and a taker that overtakes it"
+	p.Owners[1].Steps = []Step{Take()}
+	p.Owners[2].Steps = []Step{Take()}
+	return p
+}
