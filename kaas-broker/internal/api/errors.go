@@ -12,6 +12,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/clusterdir"
 )
 
 // codes says which Kafka error stands for which Go error. The first row that errors.Is finds counts, so what wraps others comes first.
@@ -30,6 +31,7 @@ var codes = [...]struct {
 	{metastore.ErrInvalidPartitions, kerr.InvalidPartitions},
 	{metastore.ErrInvalidConfig, kerr.InvalidConfig},
 	{metastore.ErrManifest, kerr.PolicyViolation},
+	{clusterdir.ErrFenced, kerr.NotController}, // this process is about to end
 	{catalog.ErrInvalidName, kerr.InvalidTopicException},
 	{catalog.ErrReservedName, kerr.TopicAuthorizationFailed},
 	// what producers send
