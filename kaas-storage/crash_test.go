@@ -3,6 +3,7 @@ package storage_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -134,6 +135,21 @@ var programs = []program{
 		w.take()
 		w.append("e", 2)
 	}},
+	{name: "page cache, recovery points at once", pageCache: true, config: func(c *storage.Config) { c.FlushMessages, c.SegmentBytes = 1000, 150 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 2)
+		w.deleteRecords(1)
+		w.append("c", 2)
+		w.append("d", 2)
+		w.handover()
+		w.take()
+		w.append("e", 2)
+	}},
+	{name: "page cache, markers", pageCache: true, config: func(c *storage.Config) { c.FlushMessages = 1000 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.marker()
+		w.append("b", 2)
+	}},
 }
 
 // crashWorld runs a program over a file system and cuts its power.
@@ -232,7 +248,7 @@ func (w *crashWorld) try(where, choice string, survive vfs.Choice) {
 	if w.program.pageCache {
 		clear(l.promised)
 		clear(l.producers)
-		l.start, l.startAsk = 0, max(l.start, l.startAsk)
+		maps.Copy(l.promised, l.firm)
 	}
 	image := w.disk.PowerCut(survive)
 	if w.images%5 == 0 { // now and then the power fails again during the takeover
@@ -302,6 +318,20 @@ func (w *crashWorld) appendTogether(tags ...string) {
 	synctest.Wait()
 }
 
+// marker appends what is durable when it is acknowledged, whatever the topic's configuration says.
+func (w *crashWorld) marker() {
+	w.t.Helper()
+	b := records(w.t, "marker", 1, 1000)
+	ticket, err := w.ledger.askWith(w.p, b, storage.AppendOptions{Sync: true})
+	must(w.t, err)
+	must(w.t, ticket.WaitDurable(context.Background()))
+	must(w.t, w.ledger.promise(ticket.Result(), b, w.p.Epoch()))
+	w.ledger.mu.Lock()
+	maps.Copy(w.ledger.firm, w.ledger.promised)
+	w.ledger.mu.Unlock()
+	synctest.Wait()
+}
+
 func (w *crashWorld) sequenced(id int64, sequence int32, n int) {
 	w.t.Helper()
 	must(w.t, w.ledger.write(w.p, sequenced(w.t, id, 0, sequence, n)))
@@ -340,6 +370,9 @@ func (w *crashWorld) handover() {
 	w.t.Helper()
 	must(w.t, w.p.Handover(context.Background()))
 	<-w.p.Closed()
+	w.ledger.mu.Lock()
+	maps.Copy(w.ledger.firm, w.ledger.promised)
+	w.ledger.mu.Unlock()
 	synctest.Wait()
 }
 

@@ -31,6 +31,7 @@ type lastBatch struct {
 type ledger struct {
 	mu        sync.Mutex
 	promised  map[int64]promise
+	firm      map[int64]promise         // of these, what was synced in a page-cache topic
 	asked     map[int64]map[string]bool // values that somebody tried to write at an offset
 	start     int64                     // log start that was acknowledged
 	startAsk  int64                     // largest log start that was asked for, or that retention may have chosen
@@ -40,14 +41,14 @@ type ledger struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{promised: map[int64]promise{}, asked: map[int64]map[string]bool{}, producers: map[int64]lastBatch{}}
+	return &ledger{promised: map[int64]promise{}, firm: map[int64]promise{}, asked: map[int64]map[string]bool{}, producers: map[int64]lastBatch{}}
 }
 
 func (l *ledger) clone() *ledger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := newLedger()
-	c.promised, c.producers = maps.Clone(l.promised), maps.Clone(l.producers)
+	c.promised, c.firm, c.producers = maps.Clone(l.promised), maps.Clone(l.firm), maps.Clone(l.producers)
 	for offset, values := range l.asked {
 		c.asked[offset] = maps.Clone(values)
 	}
@@ -69,13 +70,17 @@ func valuesOf(b batch.Batch) ([]string, error) {
 
 // ask appends and notes what was asked for. The ticket says where it went.
 func (l *ledger) ask(p *storage.Partition, b batch.Batch) (storage.Ticket, error) {
+	return l.askWith(p, b, storage.AppendOptions{})
+}
+
+func (l *ledger) askWith(p *storage.Partition, b batch.Batch, o storage.AppendOptions) (storage.Ticket, error) {
 	values, err := valuesOf(b)
 	if err != nil {
 		return storage.Ticket{}, err
 	}
 	l.mu.Lock() // held across Append, which does no file call, so that a power cut right behind it finds the question noted
 	defer l.mu.Unlock()
-	ticket, err := p.Append(b, storage.AppendOptions{})
+	ticket, err := p.Append(b, o)
 	if err != nil || ticket.Result().Duplicate {
 		return ticket, err
 	}
