@@ -1,0 +1,130 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// failureModes are what a file call can do wrong.
+var failureModes = []struct {
+	name  string
+	after bool // the call has happened, and reports an error all the same
+	err   error
+}{
+	{"fails", false, syscall.EIO},
+	{"reports a failure", true, syscall.EIO},
+	{"finds the disk full", false, syscall.ENOSPC},
+	{"is cut short", false, vfs.ErrShortWrite{N: 20, Err: syscall.EIO}},
+	{"is cut short by a full disk", false, vfs.ErrShortWrite{N: 70, Err: syscall.ENOSPC}},
+}
+
+// A file call that fails, whichever it is, ends a leadership at most: the next one has every promise, and works.
+func TestFailureAtEveryCall(t *testing.T) {
+	for _, mode := range failureModes {
+		t.Run(mode.name, func(t *testing.T) {
+			for n := int64(1); ; n++ {
+				reached := false
+				synctest.Test(t, func(t *testing.T) {
+					var calls atomic.Int64
+					memory := vfs.NewMem(64 << 20)
+					filesystem := vfs.NewFault(memory, func(op vfs.Op) error {
+						closing := op.Kind == vfs.OpCloseClaim || op.Kind == vfs.OpCloseDir || op.Kind == vfs.OpCloseFile
+						if !closing && op.After == mode.after && calls.Add(1) == n {
+							return mode.err
+						}
+						return nil
+					})
+					l := newLedger()
+					config := storage.DefaultConfig()
+					config.SegmentBytes, config.IndexInterval, config.RetentionAge = 200, 1, -1
+					if err := work(filesystem, l, config); err != nil {
+						t.Errorf("call %d %s: %v", n, mode.name, err)
+					}
+					if err := l.verify(memory, config); err != nil {
+						t.Errorf("call %d %s: %v", n, mode.name, err)
+					}
+					reached = calls.Load() >= n
+				})
+				if t.Failed() {
+					return
+				}
+				if !reached {
+					t.Logf("%d calls", n-1)
+					break
+				}
+			}
+		})
+	}
+}
+
+// work leads a partition through all that the engine does, and takes it anew after each error. It gives up when that does not help.
+func work(filesystem vfs.FS, l *ledger, config storage.Config) error {
+	engine, err := storage.NewEngine(storage.Options{RetentionInterval: -1})
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	if err := create(filesystem); err != nil {
+		err = create(filesystem)
+		if err != nil {
+			return fmt.Errorf("create again: %w", err)
+		}
+	}
+	l.exists = true
+	steps := []func(p *storage.Partition, step int) error{
+		l.step, l.step, idleStep, l.step, l.deleteStep, l.step, handoverStep, l.step, l.step, handoverStep, l.step, l.deleteStep, idleStep, l.step,
+	}
+	var p *storage.Partition
+	for i, failures := 0, 0; i < len(steps); {
+		err := error(nil)
+		if p == nil {
+			p, err = takeFrom(engine, filesystem, config)
+		}
+		if err == nil {
+			err = steps[i](p, i)
+			i++
+		}
+		if err == nil && p.Err() == nil {
+			continue
+		}
+		if err != nil && !errors.Is(err, storage.ErrClosed) {
+			if failures++; failures > 3 {
+				return fmt.Errorf("step %d fails again and again: %w", i, err)
+			}
+		}
+		if p != nil {
+			p.Abandon()
+			<-p.Closed()
+			p = nil
+		}
+	}
+	return nil
+}
+
+func (l *ledger) step(p *storage.Partition, step int) error {
+	b, err := build(fmt.Sprintf("s%d.%d", step, p.Epoch()), 2, 1000)
+	if err != nil {
+		return err
+	}
+	return l.write(p, b)
+}
+
+func (l *ledger) deleteStep(p *storage.Partition, _ int) error {
+	return l.deleteRecords(p, p.Offsets().HighWatermark/2)
+}
+
+func handoverStep(p *storage.Partition, _ int) error { return p.Handover(context.Background()) }
+
+func idleStep(p *storage.Partition, _ int) error {
+	time.Sleep(20 * time.Second)
+	return p.Err()
+}
