@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -15,13 +16,18 @@ const idleTopics = 10
 // idleRest is long enough for a partition to count as idle and to close its files.
 const idleRest = 15 * time.Second
 
+// idlePatience is well above the target: a broker that cannot lead them all never will.
+const idlePatience = time.Minute
+
 // runIdle measures a start with many partitions after a kill -9, and what they hold once nothing happens.
-func runIdle(ctx context.Context, l *lap) error {
+func runIdle(ctx context.Context, l *lap) (err error) {
 	s, err := l.fresh(ctx, "idle")
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, s.kill(ctx)) }()
 	s.optional = true
+	s.patience = idlePatience
 	memory, files, err := l.look(ctx, s)
 	if err != nil {
 		return err
@@ -51,7 +57,7 @@ func runIdle(ctx context.Context, l *lap) error {
 	}
 	l.note(idleMemory, float64(after-memory)/1000/idlePartitions)
 	l.note(idleFiles, float64(files))
-	return s.kill(ctx)
+	return nil
 }
 
 func idleTopic(i int) string { return fmt.Sprintf("idle-%d", i) }

@@ -77,7 +77,10 @@ func (l *lap) run(ctx context.Context) (err error) {
 		}
 		l.sayf("  %s", w.name)
 		if err := l.runWork(ctx, w); err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
+			if ctx.Err() != nil || w.name == nameWarmUp {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+			l.failed(w, err)
 		}
 	}
 	return nil
@@ -121,6 +124,12 @@ func (l *lap) close(ctx context.Context) error {
 	}
 	l.note(peakMemory, float64(peak)/1e6)
 	return errors.Join(errs...)
+}
+
+// failed keeps a work's error for the report: the other works of a long race are worth having all the same.
+func (l *lap) failed(w work, err error) {
+	l.failures = append(l.failures, fmt.Sprintf("%s, %s: %v", l.contestant.title, w.name, err))
+	l.sayf("    failed: %v", err)
 }
 
 // note records a measurement of this lap's contestant.

@@ -70,11 +70,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := r.run(ctx); err != nil {
 		return err
 	}
+	written.Failures = r.failures
 	fmt.Fprintln(stdout, written.markdown())
-	if f.out == "" {
-		return nil
+	if f.out != "" {
+		if err := written.write(f.out); err != nil {
+			return err
+		}
 	}
-	return written.write(f.out)
+	if len(r.failures) > 0 {
+		return fmt.Errorf("%d works failed", len(r.failures))
+	}
+	return nil
 }
 
 // newRace resolves the defaults and makes the race's directory.

@@ -25,6 +25,7 @@ type race struct {
 	dir         string // where the laps' directories are
 	progress    io.Writer
 	results     results
+	failures    []string
 	profiles    profiles
 }
 

@@ -18,6 +18,8 @@ type report struct {
 	Settings settings `json:"settings"`
 	// Results are by contestant and measurement, one value for each round in order; the machine has one more, of the probe before the first.
 	Results results `json:"results"`
+	// Failures are works that could not be measured in some round, and why.
+	Failures []string `json:"failures,omitempty"`
 }
 
 // write puts the tables and the raw numbers into dir.
@@ -40,10 +42,13 @@ func (r report) markdown() string {
 	sections := []string{
 		"# kaas against Apache Kafka " + kafkaVersion,
 		r.introduction(),
-		"## Ratios of the medians\n\n" + ratioTable(r.Results),
-		"## Medians, with the lowest and highest of all rounds\n\n" + measureTable(r.Results),
-		"## The machine\n\n" + r.machineText() + "\n\n" + probeTable(r.Results),
+		"## Ratios of the medians\n\n" + strings.TrimSpace(ratioTable(r.Results)),
+		"## Medians, with the lowest and highest of all rounds\n\n" + strings.TrimSpace(measureTable(r.Results)),
+		"## The machine\n\n" + r.machineText() + "\n\n" + strings.TrimSpace(probeTable(r.Results)),
 		"## How it is measured\n\n" + r.method(),
+	}
+	if len(r.Failures) > 0 {
+		sections = append(sections, "## What failed\n\n- "+strings.Join(r.Failures, "\n- "))
 	}
 	return strings.Join(sections, "\n\n") + "\n"
 }

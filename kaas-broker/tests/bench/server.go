@@ -32,8 +32,9 @@ type server struct {
 	process  process
 	number   int // its process id
 	running  bool
-	peak     int64 // bytes, over all its processes that have ended
-	optional bool  // belongs to a work that not every race has
+	peak     int64         // bytes, over all its processes that have ended
+	optional bool          // belongs to a work that not every race has
+	patience time.Duration // how long await tries
 }
 
 // Times that are far longer than anything a broker should need.
@@ -45,7 +46,7 @@ const (
 // newServer does not start it.
 func newServer(l launcher, dir string) (*server, error) {
 	address, err := freeAddress()
-	return &server{launcher: l, dir: dir, address: address}, err
+	return &server{launcher: l, dir: dir, address: address, patience: startTimeout}, err
 }
 
 // freeAddress is one that nothing listens on now. Kafka's controller listens 10,000 ports higher, so the port is a low one.
@@ -88,9 +89,9 @@ func (s *server) start(ctx context.Context) error {
 	})
 }
 
-// await repeats an attempt on new connections until it succeeds, the broker has failed, or startTimeout has passed.
+// await repeats an attempt on new connections until it succeeds, the broker has failed, or its patience has ended.
 func (s *server) await(ctx context.Context, attempt func(*wire) error) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	for {
 		err := s.try(attempt)

@@ -65,7 +65,8 @@ func TestReportIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "benchmarks")
 	written := report{
 		Command: "make bench", Machine: machine{Cores: 2, LoadBefore: 1.5}, Settings: fullSettings(),
-		Results: filled(map[string]map[metric]float64{nameKaas: {fetchBare: 190}}),
+		Results:  filled(map[string]map[metric]float64{nameKaas: {fetchBare: 190}}),
+		Failures: []string{"kaas, recovery: no answer"},
 	}
 	if err := written.write(dir); err != nil {
 		t.Fatal(err)
@@ -74,7 +75,7 @@ func TestReportIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"    make bench\n", "5 interleaved rounds", "2 cores", "not quiet", "| fetch, bare requests |"} {
+	for _, want := range []string{"    make bench\n", "5 interleaved rounds", "2 cores", "not quiet", "| fetch, bare requests |", "- kaas, recovery: no answer\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
