@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"sort"
@@ -88,7 +87,7 @@ func (p *Partition) Read(offset int64, o ReadOptions) (*Section, error) {
 
 // readError explains a file that has gone: the log start passed it, or the partition was closed.
 func (p *Partition) readError(offset int64, err error) error {
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !isGone(err) {
 		return err
 	}
 	if start := p.logStart.Load(); offset < start {
