@@ -53,7 +53,15 @@ func (h *Handlers) refuseInitProducerID(conn *protocol.Conn, request *kmsg.InitP
 		return nil
 	case *id == "":
 		return kerr.InvalidRequest
+	case !h.fitsTransaction(request.TransactionTimeoutMillis):
+		return kerr.InvalidTransactionTimeout
 	default:
 		return kerr.CoordinatorNotAvailable
 	}
+}
+
+// fitsTransaction compares a timeout with transaction.max.timeout.ms, which every broker can do.
+func (h *Handlers) fitsTransaction(milliseconds int32) bool {
+	largest, known := h.Config.Values.Lookup("transaction.max.timeout.ms")
+	return milliseconds > 0 && (!known || int64(milliseconds) <= largest.Int64())
 }

@@ -268,9 +268,10 @@ func TestDescribeCluster(t *testing.T) {
 func TestInitProducerID(t *testing.T) {
 	b := newBench(t)
 	id, empty := "id", ""
+	timeout := int32(60_000)
 	ask := func(version int16, transactional *string, producer int64, epoch int16) *kmsg.InitProducerIDResponse {
 		request := kmsg.NewPtrInitProducerIDRequest()
-		request.Version, request.TransactionalID, request.TransactionTimeoutMillis = version, transactional, 60_000
+		request.Version, request.TransactionalID, request.TransactionTimeoutMillis = version, transactional, timeout
 		request.ProducerID, request.ProducerEpoch = producer, epoch
 		return ask[*kmsg.InitProducerIDResponse](b, request)
 	}
@@ -300,6 +301,14 @@ func TestInitProducerID(t *testing.T) {
 				t.Errorf("response %+v", response)
 			}
 		})
+	}
+	for _, timeout = range []int32{0, -1, 900_001} {
+		if response := ask(4, &id, -1, -1); response.ErrorCode != 50 {
+			t.Errorf("timeout of %d ms: %+v", timeout, response)
+		}
+		if response := ask(4, nil, -1, -1); response.ErrorCode != 0 {
+			t.Errorf("timeout of %d ms without a transaction: %+v", timeout, response)
+		}
 	}
 }
 
