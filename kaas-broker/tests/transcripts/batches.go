@@ -50,10 +50,15 @@ func pairs(texts ...string) []byte {
 
 // idempotent is a batch of a producer with count records.
 func idempotent(producer int64, epoch int16, sequence int32, count int) []byte {
+	return idempotentAt(start, producer, epoch, sequence, count)
+}
+
+// idempotentAt is idempotent with the time of the first record.
+func idempotentAt(ms, producer int64, epoch int16, sequence int32, count int) []byte {
 	b := batch.NewBuilder()
 	b.ProducerID, b.ProducerEpoch, b.BaseSequence = producer, epoch, sequence
 	for i := range count {
-		b.Add(start+int64(i), nil, []byte{byte('a' + i%26)})
+		b.Add(ms+int64(i), nil, []byte{byte('a' + i%26)})
 	}
 	return must(b)
 }

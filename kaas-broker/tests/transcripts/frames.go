@@ -20,6 +20,7 @@ func framesScript(t *Talk) {
 	framesOfOddHeaders(t)
 	framesOfHostileLengths(t)
 	framesCutShort(t)
+	framesInPieces(t)
 }
 
 // plainMetadata asks for no topic.
@@ -133,6 +134,16 @@ func framesOfHostileLengths(t *Talk) {
 	} {
 		t.Frame(c.name, c.key, c.version, sized(joined(header(c.key, c.version), c.body)), "-Topics[*")
 	}
+}
+
+// framesInPieces sends frames that come together or apart: the first answer is that to the first request.
+func framesInPieces(t *Talk) {
+	first := sized(joined(requestHeader(keyMetadata, 1, 1, new(clientID), false), plainMetadata()))
+	second := sized(requestHeader(keyAPIVersions, 0, 2, new(clientID), false))
+	t.Frame("two requests at once", keyMetadata, 1, joined(first, second))
+	t.Frame("a request and the beginning of another", keyMetadata, 1, joined(first, second[:6]))
+	t.Frame("a request and a frame of size -1", keyMetadata, 1, joined(first, int32Bytes(-1)))
+	t.Frame("an unknown key before a request", keyMetadata, 1, joined(sized(requestHeader(999, 0, 1, new(clientID), false)), first))
 }
 
 // framesCutShort sends requests whose last byte is missing, and ones that end behind the header.

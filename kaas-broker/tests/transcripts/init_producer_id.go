@@ -29,4 +29,12 @@ func initProducerIDScript(t *Talk) {
 	empty := kmsg.NewPtrInitProducerIDRequest()
 	empty.TransactionalID, empty.TransactionTimeoutMillis = new(""), 60000
 	t.AskEach("an empty transactional id", 0, 4, empty)
+	for _, timeout := range []int32{0, -1, 900001} {
+		request := kmsg.NewPtrInitProducerIDRequest()
+		request.TransactionalID, request.TransactionTimeoutMillis = new("init-producer-id"), timeout
+		t.AskEach("a transactional id with a timeout of "+strconv.Itoa(int(timeout)), 0, 4, request)
+	}
+	half := kmsg.NewPtrInitProducerIDRequest()
+	half.TransactionalID, half.TransactionTimeoutMillis, half.ProducerID = new("init-producer-id"), 60000, 5
+	t.AskEach("a transactional id with a producer id without an epoch", 3, 4, half)
 }

@@ -52,6 +52,16 @@ func listOffsetsScript(t *Talk) {
 		t.AskEach(time.name, 0, 8, listOffsets(name, time.ms))
 		t.Ask(time.name+" of an empty partition", 8, listOffsetsOf(name, 1, time.ms))
 	}
+	listOffsetsVariants(t, name)
+	listOffsetsRefusals(t, name)
+	t.Prepare(2, deleteRecords(name, 0, 4))
+	t.Ask("the beginning after records were deleted", 8, listOffsets(name, -2))
+	t.Ask("time 0 after records were deleted", 8, listOffsets(name, 0))
+	t.Ask("the first record after it was deleted", 8, listOffsets(name, start))
+	t.Ask("the end and the beginning after records were deleted", 0, listOffsets(name, -1))
+}
+
+func listOffsetsVariants(t *Talk, name string) {
 	committed := listOffsets(name, -1)
 	committed.IsolationLevel = 1
 	t.AskEach("the committed end", 2, 8, committed)
@@ -73,6 +83,9 @@ func listOffsetsScript(t *Talk) {
 		request.Topics[0].Partitions[0].MaxNumOffsets = number
 		t.Ask("at most "+strconv.Itoa(int(number)), 0, request)
 	}
+}
+
+func listOffsetsRefusals(t *Talk, name string) {
 	t.AskEach("an unknown topic", 0, 8, listOffsets("list-offsets-unknown", -1))
 	t.Ask("an unknown partition", 8, listOffsetsOf(name, 5, -1))
 	t.Ask("a negative partition", 8, listOffsetsOf(name, -1, -1))
@@ -87,9 +100,4 @@ func listOffsetsScript(t *Talk) {
 	t.Ask("for a debugging consumer", 8, replica)
 	none := kmsg.NewPtrListOffsetsRequest()
 	t.AskEach("no topic", 0, 8, none)
-	t.Prepare(2, deleteRecords(name, 0, 4))
-	t.Ask("the beginning after records were deleted", 8, listOffsets(name, -2))
-	t.Ask("time 0 after records were deleted", 8, listOffsets(name, 0))
-	t.Ask("the first record after it was deleted", 8, listOffsets(name, start))
-	t.Ask("the beginning of everything, at most two, after records were deleted", 0, listOffsets(name, -1))
 }

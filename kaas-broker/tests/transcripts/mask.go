@@ -16,17 +16,21 @@ import (
 type masks struct {
 	names  map[[16]byte]string // of topic ids
 	epochs map[string]int32    // of topics
+	before map[string]int32    // of topics, before the broker was restarted
 }
 
 // strangerID is a topic id that no topic has.
 var strangerID = [16]byte{0xde, 0xad, 15: 1}
 
 func newMasks() masks {
-	return masks{names: map[[16]byte]string{strangerID: "stranger"}, epochs: map[string]int32{}}
+	return masks{names: map[[16]byte]string{strangerID: "stranger"}, epochs: map[string]int32{}, before: map[string]int32{}}
 }
 
 func (m *masks) learn(id [16]byte, name string, epoch int32) {
 	m.names[id] = name
+	if last, known := m.epochs[name]; known && last != epoch {
+		m.before[name] = last
+	}
 	m.epochs[name] = epoch
 }
 
@@ -74,11 +78,14 @@ func (m *masks) scalar(value reflect.Value, name, topic string) (text string, ma
 // epoch tells a leader epoch by how far it is from the one that the script has learned.
 func (m *masks) epoch(epoch int32, topic string) string {
 	learned, known := m.epochs[topic]
+	before, restarted := m.before[topic]
 	switch {
 	case epoch < 0:
 		return strconv.Itoa(int(epoch))
 	case !known || epoch == learned:
 		return "<epoch>"
+	case restarted && epoch == before:
+		return "<epoch before>"
 	default:
 		return fmt.Sprintf("<epoch>%+d", epoch-learned)
 	}

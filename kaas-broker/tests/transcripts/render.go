@@ -158,24 +158,22 @@ func (r *renderer) scalar(value reflect.Value, name, topic string) string {
 		}
 		value = value.Elem()
 	}
-	switch value.Kind() {
-	case reflect.String:
+	switch {
+	case value.Kind() == reflect.String:
 		return strconv.Quote(value.String())
-	case reflect.Slice:
+	case value.Kind() == reflect.Slice:
 		var parts []string
 		for i := range value.Len() {
 			parts = append(parts, r.scalar(value.Index(i), "", topic))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
-	case reflect.Int16:
-		if code := value.Int(); name == "ErrorCode" {
-			return errorText(int16(code))
-		}
-	}
-	if value.CanInt() {
+	case name == "ErrorCode":
+		return errorText(int16(value.Int()))
+	case value.CanInt():
 		return strconv.FormatInt(value.Int(), 10)
+	default:
+		return fmt.Sprint(value.Interface())
 	}
-	return fmt.Sprint(value.Interface())
 }
 
 func errorText(code int16) string {

@@ -7,6 +7,10 @@ type Script struct {
 	// Kafka is the version of Apache Kafka that is the judge.
 	Kafka string
 	Run   func(t *Talk)
+	// Settings are those of a broker that the script has for itself; nil means one that it shares with other scripts.
+	Settings map[string]string
+	// Restarts says that the script restarts its broker, which must have a data directory then.
+	Restarts bool
 }
 
 // The versions of Apache Kafka to compare with: the one that kaas follows, and the one for what came later.
@@ -18,24 +22,26 @@ const (
 // scripts lists all conversations.
 func scripts() []Script {
 	return []Script{
-		{"api-versions", kafka37, apiVersionsScript},
-		{"metadata", kafka37, metadataScript},
-		{"describe-cluster", kafka37, describeClusterScript},
-		{"create-topics", kafka37, createTopicsScript},
-		{"delete-topics", kafka37, deleteTopicsScript},
-		{"create-partitions", kafka37, createPartitionsScript},
-		{"delete-records", kafka37, deleteRecordsScript},
-		{"produce", kafka37, produceScript},
-		{"produce-idempotent", kafka37, produceIdempotentScript},
-		{"fetch", kafka37, fetchScript},
-		{"fetch-sessions", kafka37, fetchSessionsScript},
-		{"list-offsets", kafka37, listOffsetsScript},
-		{"offset-for-leader-epoch", kafka37, offsetForLeaderEpochScript},
-		{"init-producer-id", kafka37, initProducerIDScript},
-		{"describe-configs", kafka37, describeConfigsScript},
-		{"incremental-alter-configs", kafka37, incrementalAlterConfigsScript},
-		{"frames", kafka37, framesScript},
-		{"describe-topic-partitions", kafka43, describeTopicPartitionsScript},
-		{"describe-cluster-v2", kafka43, describeClusterV2Script},
+		{Name: "api-versions", Kafka: kafka37, Run: apiVersionsScript},
+		{Name: "metadata", Kafka: kafka37, Run: metadataScript},
+		{Name: "describe-cluster", Kafka: kafka37, Run: describeClusterScript},
+		{Name: "create-topics", Kafka: kafka37, Run: createTopicsScript},
+		{Name: "delete-topics", Kafka: kafka37, Run: deleteTopicsScript},
+		{Name: "create-partitions", Kafka: kafka37, Run: createPartitionsScript},
+		{Name: "delete-records", Kafka: kafka37, Run: deleteRecordsScript},
+		{Name: "produce", Kafka: kafka37, Run: produceScript},
+		{Name: "produce-idempotent", Kafka: kafka37, Run: produceIdempotentScript},
+		{Name: "fetch", Kafka: kafka37, Run: fetchScript},
+		{Name: "fetch-sessions", Kafka: kafka37, Run: fetchSessionsScript},
+		{Name: "list-offsets", Kafka: kafka37, Run: listOffsetsScript},
+		{Name: "offset-for-leader-epoch", Kafka: kafka37, Run: offsetForLeaderEpochScript},
+		{Name: "init-producer-id", Kafka: kafka37, Run: initProducerIDScript},
+		{Name: "describe-configs", Kafka: kafka37, Run: describeConfigsScript},
+		{Name: "incremental-alter-configs", Kafka: kafka37, Run: incrementalAlterConfigsScript},
+		{Name: "frames", Kafka: kafka37, Run: framesScript},
+		{Name: "restart", Kafka: kafka37, Run: restartScript, Settings: map[string]string{}, Restarts: true},
+		{Name: "restricted", Kafka: kafka37, Run: restrictedScript, Settings: restrictedSettings()},
+		{Name: "describe-topic-partitions", Kafka: kafka43, Run: describeTopicPartitionsScript},
+		{Name: "describe-cluster-v2", Kafka: kafka43, Run: describeClusterV2Script},
 	}
 }

@@ -46,6 +46,7 @@ type Talk struct {
 	exchanges  []Exchange
 	titles     map[string]bool
 	masks      masks
+	restart    func()
 }
 
 func newTalk(t testing.TB, address string) *Talk {
@@ -161,7 +162,7 @@ func (t *Talk) Learn(name string) [16]byte {
 		request := kmsg.NewPtrMetadataRequest()
 		request.Topics = []kmsg.MetadataRequestTopic{{Topic: &name}}
 		topic := t.Prepare(12, request).(*kmsg.MetadataResponse).Topics[0]
-		if topic.ErrorCode == 0 && topic.Partitions[0].ErrorCode == 0 {
+		if topic.ErrorCode == 0 && t.served(name, len(topic.Partitions)) {
 			t.masks.learn(topic.TopicID, name, topic.Partitions[0].LeaderEpoch)
 			return topic.TopicID
 		}
@@ -171,8 +172,29 @@ func (t *Talk) Learn(name string) [16]byte {
 	return [16]byte{}
 }
 
+// served reports whether the broker leads all partitions of a topic: Apache Kafka tells so in Metadata a moment before it is true.
+func (t *Talk) served(name string, partitions int) bool {
+	t.test.Helper()
+	request := listOffsets(name, -1)
+	for i := 1; i < partitions; i++ {
+		request.Topics[0].Partitions = append(request.Topics[0].Partitions, listOffsetsOf(name, int32(i), -1).Topics[0].Partitions...)
+	}
+	for _, partition := range t.Prepare(7, request).(*kmsg.ListOffsetsResponse).Topics[0].Partitions {
+		if partition.ErrorCode != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Epoch is the leader epoch that Learn has found.
 func (t *Talk) Epoch(topic string) int32 { return t.masks.epochs[topic] }
+
+// Restart stops the broker as a service manager does and starts it again on its data. Only scripts with a broker of their own may.
+func (t *Talk) Restart() {
+	t.Hangup()
+	t.restart()
+}
 
 // Settle waits for what Apache Kafka does after it has answered.
 func (t *Talk) Settle() { harness.Settle() }

@@ -2,9 +2,9 @@ package transcripts
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -29,38 +29,54 @@ func TestKaas(t *testing.T) {
 	}{{"in memory", harness.Dev}, {"with a data directory", harness.Single}} {
 		t.Run(mode.name, func(t *testing.T) {
 			for _, version := range []string{kafka37, kafka43} {
-				broker := harness.Start(t, harness.Options{Mode: mode.mode, Overrides: settings()})
-				for _, script := range scriptsFor(version) {
-					t.Run(script.Name, func(t *testing.T) { replay(t, script, broker.Bootstrap(), deviations) })
-				}
+				eachScript(t, version, mode.mode, func(t *testing.T, script Script, broker *harness.Broker) { replay(t, script, broker, deviations) })
 			}
 		})
 	}
 	checkUse(t, deviations)
 }
 
-// scriptsFor are the scripts that an Apache Kafka judges.
-func scriptsFor(version string) []Script {
-	return slices.DeleteFunc(scripts(), func(s Script) bool { return s.Kafka != version })
+// eachScript runs the scripts that an Apache Kafka judges, on one broker but for those that want one for themselves.
+func eachScript(t *testing.T, version string, mode harness.Mode, run func(*testing.T, Script, *harness.Broker)) {
+	t.Helper()
+	shared := harness.Start(t, harness.Options{Mode: mode, Overrides: settings()})
+	for _, script := range scripts() {
+		if script.Kafka != version || script.Restarts && mode == harness.Dev {
+			continue
+		}
+		t.Run(script.Name, func(t *testing.T) {
+			broker := shared
+			if script.Settings != nil {
+				own := settings()
+				maps.Copy(own, script.Settings)
+				broker = harness.Start(t, harness.Options{Mode: mode, Overrides: own})
+			}
+			run(t, script, broker)
+		})
+	}
 }
 
 func recordingOf(script Script) string { return filepath.Join("testdata", script.Name+".txt") }
 
-func converse(t *testing.T, script Script, address string) []Exchange {
+func converse(t *testing.T, script Script, broker *harness.Broker) []Exchange {
 	t.Helper()
-	talk := newTalk(t, address)
+	talk := newTalk(t, broker.Bootstrap())
 	defer talk.Hangup()
+	talk.restart = func() {
+		broker.Stop(t)
+		broker.Resume(t)
+	}
 	script.Run(talk)
 	return talk.exchanges
 }
 
-func replay(t *testing.T, script Script, address string, deviations []*Deviation) {
+func replay(t *testing.T, script Script, broker *harness.Broker, deviations []*Deviation) {
 	t.Helper()
 	recorded, err := readRecording(recordingOf(script))
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard := converse(t, script, address)
+	heard := converse(t, script, broker)
 	if len(heard) != len(recorded) {
 		t.Errorf("%d exchanges instead of %d: run `make oracle` after a change of a script", len(heard), len(recorded))
 	}
@@ -115,17 +131,14 @@ func TestRecord(t *testing.T) {
 	for _, version := range []string{kafka37, kafka43} {
 		t.Run(version, func(t *testing.T) {
 			t.Setenv("KAFKA_VERSION", version)
-			broker := harness.Start(t, harness.Options{Mode: harness.Single, Overrides: settings()})
-			for _, script := range scriptsFor(version) {
-				t.Run(script.Name, func(t *testing.T) { record(t, script, broker.Bootstrap()) })
-			}
+			eachScript(t, version, harness.Single, record)
 		})
 	}
 }
 
-func record(t *testing.T, script Script, address string) {
+func record(t *testing.T, script Script, broker *harness.Broker) {
 	t.Helper()
-	exchanges := converse(t, script, address)
+	exchanges := converse(t, script, broker)
 	if t.Failed() {
 		return
 	}
