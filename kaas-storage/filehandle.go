@@ -26,49 +26,72 @@ type fileHandle struct {
 
 	opened atomic.Bool // file is not nil, for a look without the lock
 
-	mu     sync.Mutex // held while the file is opened or closed
-	mode   fileMode
-	file   vfs.File
-	users  int
-	used   bool   // since the last closeIdle
-	doomed func() // runs once nobody uses the file any more
+	mu      sync.Mutex // never held across a file call: who waits for it must not wait for a file server
+	mode    fileMode
+	file    vfs.File
+	opening chan struct{} // closed when the user who opens the file is done; nil while nobody does
+	users   int
+	used    bool   // since the last closeIdle
+	doomed  func() // runs once nobody uses the file any more
 }
 
 // acquire returns the open file; release must follow.
 func (h *fileHandle) acquire() (vfs.File, error) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	for h.opening != nil {
+		opening := h.opening
+		h.mu.Unlock()
+		<-opening
+		h.mu.Lock()
+	}
 	if h.doomed != nil {
+		h.mu.Unlock()
 		return nil, fs.ErrNotExist
 	}
-	if h.file == nil {
-		file, err := h.openLocked()
-		if err != nil {
-			return nil, err
-		}
-		h.file = file
-		h.opened.Store(true)
-	}
-	h.users++
+	h.users++ // from here on doom waits for release
 	h.used = true
-	return h.file, nil
+	if h.file != nil {
+		defer h.mu.Unlock()
+		return h.file, nil
+	}
+	h.opening = make(chan struct{})
+	mode := h.mode
+	h.mu.Unlock()
+	file, err := h.open(mode)
+	h.openDone(file, err)
+	if err != nil {
+		h.release()
+		return nil, err
+	}
+	return file, nil
 }
 
-// openLocked makes or opens the file. A name of one's own epoch that exists before it was made here
+// open makes or opens the file. A name of one's own epoch that exists before it was made here
 // was not made by this leadership, so it is an error, never adopted.
-func (h *fileHandle) openLocked() (vfs.File, error) {
+func (h *fileHandle) open(mode fileMode) (vfs.File, error) {
 	name := h.name.String()
-	switch h.mode {
+	switch mode {
 	case fileInherited:
 		return h.dir.Open(name)
 	case fileOurs:
 		return h.dir.OpenWrite(name)
 	}
-	file, err := h.dir.Create(name)
-	if err == nil {
+	return h.dir.Create(name)
+}
+
+func (h *fileHandle) openDone(file vfs.File, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	close(h.opening)
+	h.opening = nil
+	if err != nil {
+		return
+	}
+	h.file = file
+	h.opened.Store(true)
+	if h.mode == fileMissing {
 		h.mode = fileOurs
 	}
-	return file, err
 }
 
 // missing reports whether the file is still to be made; its name is then not durable before the next sync of the directory.
@@ -81,11 +104,9 @@ func (h *fileHandle) missing() bool {
 func (h *fileHandle) release() {
 	h.mu.Lock()
 	h.users--
-	then := h.finishLocked()
+	finish := h.finishLocked()
 	h.mu.Unlock()
-	if then != nil {
-		then()
-	}
+	finish()
 }
 
 // doom closes the file as soon as nobody uses it and then runs then, once, on whichever goroutine was last.
@@ -96,36 +117,45 @@ func (h *fileHandle) doom(then func()) {
 		return
 	}
 	h.doomed = then
-	run := h.finishLocked()
+	finish := h.finishLocked()
 	h.mu.Unlock()
-	if run != nil {
-		run()
-	}
+	finish()
 }
 
+// finishLocked returns what is to be done without the lock.
 func (h *fileHandle) finishLocked() func() {
 	if h.doomed == nil || h.users > 0 {
-		return nil
+		return func() {}
 	}
-	h.closeLocked()
-	return h.doomed
+	file, then := h.detachLocked(), h.doomed
+	return func() {
+		closeFile(file)
+		then()
+	}
 }
 
 // closeIdle closes the file if nobody has used it since the last call.
 func (h *fileHandle) closeIdle() {
+	var idle vfs.File
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	if h.users == 0 && !h.used {
-		h.closeLocked()
+		idle = h.detachLocked()
 	}
 	h.used = false
+	h.mu.Unlock()
+	closeFile(idle)
 }
 
-// closeLocked drops the handle. A close error says nothing new: what had to be durable was synced, with its own check.
-func (h *fileHandle) closeLocked() {
-	if h.file != nil {
-		_ = h.file.Close()
-		h.file = nil
-		h.opened.Store(false)
+func (h *fileHandle) detachLocked() vfs.File {
+	file := h.file
+	h.file = nil
+	h.opened.Store(false)
+	return file
+}
+
+// closeFile ignores a close error, which says nothing new: what had to be durable was synced, with its own check.
+func closeFile(file vfs.File) {
+	if file != nil {
+		_ = file.Close()
 	}
 }

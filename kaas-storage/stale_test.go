@@ -5,6 +5,7 @@ import (
 	"errors"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
@@ -67,4 +68,41 @@ func TestDestroyerOfAStaleDirectory(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A reader that hangs in opening a file holds nobody up who only has to know of the file.
+func TestHungReaderBlocksNoRemoval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFaulty(1 << 20)
+		b := newBench(t, f, storage.Options{RetentionInterval: -1})
+		p := b.take()
+		appendDurable(t, p, records(t, "a", 3, 1))
+		must(t, p.Handover(context.Background()))
+		p = b.take()
+		release := make(chan struct{})
+		f.set(func(op vfs.Op) error {
+			if op.Kind == vfs.OpOpen && !op.After {
+				<-release
+			}
+			return nil
+		})
+		read := make(chan error, 1)
+		go func() {
+			section, err := p.Read(0, storage.ReadOptions{MaxBytes: 1000})
+			if section != nil {
+				section.Release()
+			}
+			read <- err
+		}()
+		synctest.Wait()
+		if start, err := p.DeleteRecords(context.Background(), -1); err != nil || start != 3 {
+			t.Errorf("delete records: %d, %v", start, err)
+		}
+		close(release)
+		must(t, <-read)
+		synctest.Wait()
+		if logs := b.logs(); len(logs) != 0 {
+			t.Errorf("left: %v", logs)
+		}
+	})
 }
