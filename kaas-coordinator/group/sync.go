@@ -1,0 +1,70 @@
+package group
+
+import "bytes"
+
+// Sync is a SyncGroup request (GroupCoordinator.handleSyncGroup). It is answered at once, or when the leader has assigned.
+func (m *Machine) Sync(request RequestID, r SyncRequest) Effects {
+	m.sync(request, r)
+	return m.take()
+}
+
+func (m *Machine) sync(request RequestID, r SyncRequest) {
+	if err := m.validateSync(r); err != nil {
+		m.answerSync(request, SyncResult{Err: err})
+		return
+	}
+	member := m.members.byID[r.MemberID]
+	switch m.state {
+	case PreparingRebalance:
+		m.answerSync(request, SyncResult{Err: ErrRebalancing})
+	case CompletingRebalance:
+		m.parkSync(member, request)
+		m.synced(member.id)
+		if m.leader == member.id {
+			m.assign(r.Assignments)
+		}
+	case Stable:
+		m.synced(member.id)
+		m.answerSync(request, m.assigned(member))
+		m.beat(member)
+	default:
+		m.answerSync(request, SyncResult{Err: ErrUnknownMember})
+	}
+}
+
+func (m *Machine) validateSync(r SyncRequest) error {
+	if r.RequireProtocol && (r.ProtocolType == nil || r.Protocol == nil) {
+		return ErrInconsistentProtocol
+	}
+	if err := m.validateGeneration(r.Identity); err != nil {
+		return err
+	}
+	if (r.ProtocolType != nil && *r.ProtocolType != m.protocolType) || (r.Protocol != nil && *r.Protocol != m.protocol) {
+		return ErrInconsistentProtocol
+	}
+	return nil
+}
+
+// assign gives everybody what the leader says. Members whom it left out get nothing, and members whom it invented are ignored.
+func (m *Machine) assign(assignments []Assignment) {
+	given := make(map[string][]byte, len(assignments))
+	for _, a := range assignments {
+		given[a.MemberID] = a.Data
+	}
+	m.state = Stable
+	m.out.Store = true
+	for _, member := range m.members.order {
+		member.assignment = bytes.Clone(given[member.id])
+		if m.unparkSync(member, m.assigned(member)) {
+			m.beat(member)
+		}
+	}
+}
+
+func (m *Machine) assigned(member *member) SyncResult {
+	assignment := member.assignment
+	if assignment == nil {
+		assignment = []byte{}
+	}
+	return SyncResult{ProtocolType: m.protocolType, Protocol: m.protocol, Assignment: assignment}
+}
