@@ -2,6 +2,7 @@
 // gets the dependencies of its clients.
 //
 //   - harness starts the broker under test, stops it, kills it and finds the tools of others.
+//   - bench races kaas against Apache Kafka; it is a command, see `make bench`.
 //   - clients holds one file for each client, and the tests that cross them.
 //   - transcripts compares the answers to raw requests with those of Apache Kafka.
 //   - readme runs the commands of README.md and compares what they print.
