@@ -28,6 +28,7 @@ func fetchSessionsScript(t *Talk) {
 	}
 	fetchSessionErrors(t, name, id)
 	fetchSessionStyles(t, name, id)
+	fetchSessionDeletion(t)
 }
 
 // fetchSession leads one session from its beginning to its end. Partition 1 is empty and begins at from; the next session's begins where it returns.
@@ -75,4 +76,25 @@ func fetchSessionStyles(t *Talk, name string, id [16]byte) {
 	byID := opened(t, "a session by id", 13, fetchTopic(name, id, 0, 2), fetchTopic("", strangerID, 0, 0))
 	t.Ask("a session by id, unknown ids again", 13, session(byID, 1))
 	t.Ask("a session by id, then by name", 12, session(byID, 2, fetchTopic(name, id, 0, 2)))
+}
+
+// fetchSessionDeletion goes on with sessions whose topic is deleted and made again.
+func fetchSessionDeletion(t *Talk) {
+	const name = "fetch-sessions-deleted"
+	id := t.Topic(name, 1, forever)
+	t.Prepare(9, produceTo(name, values("a")))
+	named := opened(t, "a session by name, of a topic to be deleted", 12, fetchTopic(name, id, 0, 0))
+	byID := opened(t, "a session by id, of a topic to be deleted", 13, fetchTopic(name, id, 0, 0))
+	t.Prepare(6, deleteNamed(name))
+	t.Settle()
+	t.Ask("a session by name, after the deletion", 12, session(named, 1))
+	t.Ask("a session by id, after the deletion", 13, session(byID, 1))
+	t.Ask("produce after the deletion", 9, produceTo(name, values("a")))
+	t.Ask("the end after the deletion", 8, listOffsets(name, -1))
+	again := t.Topic(name, 1, forever)
+	t.Ask("a session by name, after the topic was made again", 12, session(named, 2))
+	t.Ask("a session by id, after the topic was made again", 13, session(byID, 2))
+	t.Ask("without a session, by the id of before", 13, fetch(0, fetchTopic(name, id, 0, 0)))
+	t.Ask("without a session, by the new id", 13, fetch(0, fetchTopic(name, again, 0, 0)))
+	t.Ask("produce to the topic that was made again", 9, produceTo(name, values("b")))
 }
