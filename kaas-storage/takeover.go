@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -169,18 +170,33 @@ func (s *segment) inherit(dir vfs.Dir, entry chainEntry, end int64) error {
 	if s.base == entry.LastSegment {
 		counts = entry.indexState
 	}
+	size, err := sizeOf(dir, s.log.name)
+	if err != nil {
+		return &StorageError{Op: "measure segment", Path: dir.Path(), Err: err}
+	}
+	if s.base == entry.LastSegment && size < counts.ValidBytes {
+		return &CorruptionError{Dir: dir.Path(), File: s.log.name.String(), Offset: size, Cause: "file is shorter than what was durable"}
+	}
 	stat, err := dir.Stat(s.log.name.String())
 	if err != nil {
 		return &StorageError{Op: "stat segment", Path: dir.Path(), Err: err}
 	}
-	if s.base == entry.LastSegment && stat.Size < counts.ValidBytes {
-		return &CorruptionError{Dir: dir.Path(), File: s.log.name.String(), Offset: stat.Size, Cause: "file is shorter than what was durable"}
-	}
-	s.size = min(counts.ValidBytes, stat.Size)
+	s.size = min(counts.ValidBytes, size)
 	s.committed.Store(s.size)
 	s.end.Store(end)
 	s.created = stat.ModTime
 	return s.inheritIndexes(dir, counts)
+}
+
+// sizeOf opens the file to measure it: the client of a file server may answer Stat from a cache that is older than the last write,
+// but asks the server when it opens. A size that is too small would hide acknowledged records, or a segment's newest timestamp.
+func sizeOf(dir vfs.Dir, name segmentName) (int64, error) {
+	file, err := dir.Open(name.String())
+	if err != nil {
+		return 0, err
+	}
+	size, err := file.Size()
+	return size, errors.Join(err, file.Close())
 }
 
 // inheritIndexes counts the entries that can be read. A lost index, or the rest of one, is found by scanning the log instead.
@@ -204,14 +220,14 @@ func entriesIn(dir vfs.Dir, index *fileHandle, size, limit int64) (int64, error)
 	if limit == 0 {
 		return 0, nil
 	}
-	stat, err := dir.Stat(index.name.String())
+	bytes, err := sizeOf(dir, index.name)
 	switch {
 	case isGone(err):
 		return 0, nil
 	case err != nil:
-		return 0, &StorageError{Op: "stat index", Path: dir.Path(), Err: err}
+		return 0, &StorageError{Op: "measure index", Path: dir.Path(), Err: err}
 	}
-	return min(limit, stat.Size/size), nil
+	return min(limit, bytes/size), nil
 }
 
 // garbage lists the files of older epochs that are in no chain: manifests that ours succeeds, tails that we copied, what zombies left.

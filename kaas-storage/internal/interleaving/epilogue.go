@@ -11,8 +11,7 @@ import (
 
 // epilogue ends all faults and looks whether the partition can still be led, and what its log holds.
 func (w *world) epilogue() error {
-	settle()
-	if err := w.drain(); err != nil {
+	if err := w.settle(); err != nil {
 		return err
 	}
 	w.tell("faults end; everybody goes on until nobody has anything to do")
@@ -49,7 +48,9 @@ func (w *world) ledAgain(final *Owner) error {
 		if final.lead != nil {
 			return w.do(final, Append(0), Append(1))
 		}
-		settle()
+		if err := w.settle(); err != nil {
+			return err
+		}
 	}
 	return fmt.Errorf("nobody can take over when all faults have ended: %w", last)
 }

@@ -129,13 +129,15 @@ func Abandon() Step {
 	}}
 }
 
-// Destroy deletes the partition's directory.
+// Destroy tries once to delete the partition's directory: files that another process of the same client holds keep it.
 func Destroy() Step {
 	return Step{"delete partition", func(o *Owner) {
 		o.world.judge.destroying.Store(true)
 		root, err := o.fs.OpenDir(".")
 		if err == nil {
-			err = storage.DestroyPartition(context.Background(), root, directory)
+			once, cancel := context.WithCancel(context.Background())
+			cancel()
+			err = storage.DestroyPartition(once, root, directory)
 			_ = root.Close()
 		}
 		o.note("delete partition ends", "", err)

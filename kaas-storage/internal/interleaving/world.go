@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"time"
 
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
@@ -23,6 +22,11 @@ type Plan struct {
 	Owners  []OwnerPlan
 	Policy  fileserver.Policy
 	Crashes int // of the server, at most
+	Pauses  int // in which time passes and caches run out, at most
+	// Background says that Options let the engine work on its own when time passes.
+	Background bool
+	// Losses adds to what a crash may lose.
+	Losses  []loss
 	Config  storage.Config
 	Options storage.Options
 	// Coarse makes calls together that nobody but their maker can tell apart: what is done to files that no manifest names yet, and what is
@@ -56,7 +60,7 @@ type world struct {
 	producers []*producer
 	script    []string
 	crashes   int
-	slept     time.Duration
+	pauses    int
 }
 
 func newWorld(plan Plan) (*world, error) {
@@ -117,7 +121,7 @@ func (w *world) digest() uint64 {
 	for _, c := range w.gate.calls() {
 		fmt.Fprintf(h, "%s;", c)
 	}
-	fmt.Fprintf(h, "%d %v", w.crashes, w.slept)
+	fmt.Fprintf(h, "%d %d", w.crashes, w.pauses)
 	return h.Sum64()
 }
 
@@ -144,7 +148,7 @@ func (w *world) losses() []loss {
 	}
 	entries := slices.ContainsFunc(pending, fileserver.Change.Entry)
 	data := slices.ContainsFunc(pending, func(c fileserver.Change) bool { return !c.Entry() })
-	all := []loss{{"everything is lost", func(fileserver.Change) bool { return false }}}
+	all := append(slices.Clone(w.plan.Losses), loss{"everything is lost", func(fileserver.Change) bool { return false }})
 	if entries && data {
 		all = append(all,
 			loss{"data is lost", fileserver.Change.Entry},
