@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"math/bits"
 )
 
 // firstRead bounds what is allocated for a frame of which nothing has arrived.
@@ -52,9 +53,17 @@ func ReadFrameBody(r io.Reader, dst []byte, size int) ([]byte, error) {
 	return dst, nil
 }
 
-// growFrame doubles a full buffer, never beyond size.
+// roundedTo is the largest capacity that is rounded up to a power of two.
+const roundedTo = 2 << 20
+
+// growFrame makes room for four times what has arrived, never for more than size asks for. Moderate capacities are powers of two, so that a pool can
+// give the frame to a request of about the same size.
 func growFrame(full []byte, size int) []byte {
-	grown := make([]byte, len(full), min(size, max(firstRead, 2*len(full))))
+	capacity := min(size, max(firstRead, 4*len(full)))
+	if capacity <= roundedTo {
+		capacity = 1 << bits.Len(uint(capacity-1))
+	}
+	grown := make([]byte, len(full), capacity)
 	copy(grown, full)
 	return grown
 }
