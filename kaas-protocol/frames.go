@@ -23,9 +23,8 @@ func (f *framePool) get(size int) []byte {
 	if size < pooledFrom || size > pooledTo {
 		return nil
 	}
-	frame, found := f.classes[class(size)].Get().(*[]byte)
-	if !found || cap(*frame) < size {
-		// A frame of the same class may still be too small; a larger one will take its place.
+	frame, found := f.classes[bits.Len(uint(size-1))].Get().(*[]byte)
+	if !found {
 		return nil
 	}
 	return *frame
@@ -37,8 +36,6 @@ func (f *framePool) put(frame []byte) {
 		return
 	}
 	frame = frame[:0]
-	f.classes[class(cap(frame))].Put(&frame)
+	// Rounded down: whatever is taken from a class holds what is asked of it.
+	f.classes[bits.Len(uint(cap(frame)))-1].Put(&frame)
 }
-
-// class is the number of the largest power of two that is not above size.
-func class(size int) int { return bits.Len(uint(size)) - 1 }
