@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -108,17 +107,14 @@ func (p *Partition) startCommitterLocked() {
 
 // commitQueued is the committer: it lives while there is work, one at a time.
 func (p *Partition) commitQueued() {
-	watch := newWatchdog(p.engine.options.IODeadline, func() {
-		p.fail(fmt.Errorf("commit of %s: %w", p.label, ErrStalled))
-	})
-	defer watch.end()
+	defer p.commitWatch.end()
 	for {
 		g, sync, more := p.nextCommit()
 		if !more {
 			return
 		}
 		began := time.Now()
-		if err := p.commit(watch, g, sync); err != nil {
+		if err := p.commit(&p.commitWatch, g, sync); err != nil {
 			p.fail(err)
 			return
 		}

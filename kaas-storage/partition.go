@@ -36,23 +36,24 @@ type Partition struct {
 	watermark atomic.Int64 // durable and fenced; behind the last record that anybody may see
 	logEnd    atomic.Int64 // written under mu
 
-	mu         sync.Mutex
-	err        error         // why the leadership ended
-	ended      chan struct{} // closed with err
-	handover   bool          // no further appends
-	active     *segment      // nil: the next append begins a segment
-	producers  producerTable
-	epochs     leaderEpochs
-	groups     []*commitGroup // queued, the first may be under way
-	committing bool
-	unsynced   unsynced
-	synced     int64 // behind the last record that is synced and checked
-	syncWaits  []syncWait
-	lastOwn    ownEnd
-	dirty      dirtyBytes
-	watchers   map[chan<- struct{}]struct{}
-	tidying    bool // idle files are being closed
-	retaining  bool // a retention pass is under way
+	mu          sync.Mutex
+	err         error         // why the leadership ended
+	ended       chan struct{} // closed with err
+	handover    bool          // no further appends
+	active      *segment      // nil: the next append begins a segment
+	producers   producerTable
+	epochs      leaderEpochs
+	groups      []*commitGroup // queued, the first may be under way
+	committing  bool
+	commitWatch watchdog // of the committer
+	unsynced    unsynced
+	synced      int64 // behind the last record that is synced and checked
+	syncWaits   []syncWait
+	lastOwn     ownEnd
+	dirty       dirtyBytes
+	watchers    map[chan<- struct{}]struct{}
+	tidying     bool // idle files are being closed
+	retaining   bool // a retention pass is under way
 
 	// maintenance serializes who writes the manifest: recovery point, removal, handover. It holds one token while somebody does.
 	maintenance chan struct{}
@@ -104,6 +105,9 @@ func newPartition(e *Engine, dir vfs.Dir, o TakeOptions, t *takeover) *Partition
 		watchers:    make(map[chan<- struct{}]struct{}),
 		manifest:    t.manifest,
 	}
+	p.commitWatch = watchdog{deadline: e.options.IODeadline, expired: func() {
+		p.fail(fmt.Errorf("commit of %s: %w", p.label, ErrStalled))
+	}}
 	p.config.Store(&o.Config)
 	p.segments.Store(&t.segments)
 	p.logStart.Store(t.manifest.LogStart)
