@@ -25,11 +25,16 @@ type Section struct {
 	file     vfs.File
 	offset   int64
 	size     int64
+	more     bool
 	released atomic.Bool
 }
 
 // Size is the section's length in bytes.
 func (s *Section) Size() int64 { return s.size }
+
+// More reports whether readable records followed the section when it was read, in the same segment or in a later one: waiting will not
+// make it larger.
+func (s *Section) More() bool { return s.more }
 
 // ReadAt reads from the section; offset 0 is its first byte.
 func (s *Section) ReadAt(p []byte, offset int64) (int, error) {
@@ -76,6 +81,7 @@ func (p *Partition) Read(offset int64, o ReadOptions) (*Section, error) {
 	for _, s := range segmentsFrom(*p.segments.Load(), offset) {
 		section, err := s.read(offset, o)
 		if section != nil {
+			section.more = section.more || s.end.Load() < bounds.HighWatermark
 			return section, nil
 		}
 		if err != nil {
@@ -122,7 +128,8 @@ func (s *segment) read(offset int64, o ReadOptions) (*Section, error) {
 		}
 		return nil, err
 	}
-	size := min(s.committed.Load()-position, int64(max(o.MaxBytes, 0)), math.MaxInt32)
+	left := s.committed.Load() - position
+	size := min(left, int64(max(o.MaxBytes, 0)), math.MaxInt32)
 	if size < first && o.AtLeastOneBatch {
 		size = first
 	}
@@ -130,5 +137,5 @@ func (s *segment) read(offset int64, o ReadOptions) (*Section, error) {
 		s.log.release()
 		return nil, nil
 	}
-	return &Section{segment: s, file: file, offset: position, size: size}, nil
+	return &Section{segment: s, file: file, offset: position, size: size, more: size < left}, nil
 }

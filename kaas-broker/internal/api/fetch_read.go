@@ -21,7 +21,7 @@ type fetchRow struct {
 	err       error
 	section   protocol.Section // nil without records
 	size      int
-	full      bool // the section has reached the partition's own limit
+	full      bool // waiting will not make the section larger: it has reached a limit, or the end of its segment
 	bounds    storage.Offsets
 	diverging divergence
 	stranger  bool // unknown to this broker from the start of the request on
@@ -117,7 +117,7 @@ func (c *fetchCall) readOne(row *fetchRow, snapshot *catalog.Snapshot, wanted *f
 		return row.over()
 	}
 	row.section, row.size = section, int(section.Size())
-	row.full = row.size >= int(wanted.MaxBytes)
+	row.full = section.More() || row.size >= int(wanted.MaxBytes)
 	return nil
 }
 
