@@ -1,8 +1,11 @@
 package protocol
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
-// smallRequest is the size in bytes up to which a connection's only request is read whatever the total.
+// smallRequest is the number of bytes up to which a connection's only request is read whatever the total.
 const smallRequest = 64 << 10
 
 // budget bounds the bytes of all unanswered requests of a server. Waiters are served in order of arrival, so
@@ -12,12 +15,15 @@ type budget struct {
 
 	mutex   sync.Mutex
 	used    int64
+	held    int64 // of the used bytes, those of requests that wait for more
 	waiters []*reservation
 }
 
 // reservation is a place in the queue; granted is closed when the bytes are taken.
 type reservation struct {
 	size    int64
+	held    int64 // what the same request has already
+	since   time.Time
 	granted chan struct{}
 }
 
@@ -29,16 +35,40 @@ func (b *budget) take(size int64) {
 }
 
 // reserve charges size bytes: at once (nil), or when the returned reservation is granted.
-func (b *budget) reserve(size int64) *reservation {
+func (b *budget) reserve(size int64) *reservation { return b.reserveMore(0, size) }
+
+// reserveMore is reserve for a request that has been charged held bytes already, and keeps them while it waits.
+func (b *budget) reserveMore(held, size int64) *reservation {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	if len(b.waiters) == 0 && b.fits(size) {
+	if len(b.waiters) == 0 && b.used+size <= b.limit {
 		b.used += size
 		return nil
 	}
-	waiter := &reservation{size: size, granted: make(chan struct{})}
+	waiter := &reservation{size: size, held: held, since: time.Now(), granted: make(chan struct{})}
 	b.waiters = append(b.waiters, waiter)
+	b.held += held
+	b.grantLocked()
+	if b.fulfilled(waiter) {
+		return nil
+	}
 	return waiter
+}
+
+func (b *budget) fulfilled(waiter *reservation) bool {
+	select {
+	case <-waiter.granted:
+		return true
+	default:
+		return false
+	}
+}
+
+// pressed reports whether somebody has waited for room for so long.
+func (b *budget) pressed(wait time.Duration) bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return len(b.waiters) > 0 && time.Since(b.waiters[0].since) >= wait
 }
 
 // cancel gives up a reservation, whether it has been granted meanwhile or not.
@@ -48,6 +78,7 @@ func (b *budget) cancel(waiter *reservation) {
 	for at, queued := range b.waiters {
 		if queued == waiter {
 			b.waiters = append(b.waiters[:at], b.waiters[at+1:]...)
+			b.held -= waiter.held
 			b.grantLocked()
 			return
 		}
@@ -67,13 +98,15 @@ func (b *budget) release(size int64) {
 func (b *budget) grantLocked() {
 	for len(b.waiters) > 0 && b.fits(b.waiters[0].size) {
 		b.used += b.waiters[0].size
+		b.held -= b.waiters[0].held
 		close(b.waiters[0].granted)
 		b.waiters[0] = nil
 		b.waiters = b.waiters[1:]
 	}
 }
 
-// fits admits a request above the whole limit when nothing else is in flight: it would wait for ever.
+// fits also admits a request when everything that is in use belongs to requests that wait, too: they would wait for one another for ever. So the
+// limit may be passed by one request.
 func (b *budget) fits(size int64) bool {
-	return b.used == 0 || b.used+size <= b.limit
+	return b.used == b.held || b.used+size <= b.limit
 }

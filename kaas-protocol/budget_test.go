@@ -79,3 +79,21 @@ func TestFramePoolKeepsFramesBySize(t *testing.T) {
 		t.Errorf("asked for 120,000 bytes, got room for %d", cap(frame))
 	}
 }
+
+func TestBudgetEndsTheWaitOfRequestsForOneAnother(t *testing.T) {
+	b := &budget{limit: 100}
+	b.take(50)
+	b.take(50)
+	first, second := b.reserveMore(50, 200), b.reserveMore(50, 200)
+	if !granted(first) || granted(second) {
+		t.Fatalf("granted %v and %v, want the first alone: nothing but the two is in use", granted(first), granted(second))
+	}
+	b.release(250)
+	if !granted(second) {
+		t.Fatal("the second is not granted when the first has gone")
+	}
+	b.release(250)
+	if b.used != 0 || b.held != 0 {
+		t.Errorf("%d bytes in use and %d held at the end, want 0", b.used, b.held)
+	}
+}

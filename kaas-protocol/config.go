@@ -101,13 +101,14 @@ type Limits struct {
 	// connection always fits. Default 64 MiB.
 	InFlightBytes int64
 	// TotalInFlightBytes bounds the bytes of all unanswered requests, as Kafka's queued.max.request.bytes,
-	// and is at least MaxRequestBytes. A connection's only request fits in any case when it is at most
-	// 64 KiB, so that no set of waiting requests can keep out the one that would end their wait.
-	// Default 512 MiB.
+	// and is at least MaxRequestBytes. A request counts with what has arrived of it, rounded up to at most 16
+	// times that. The first 64 KiB of a connection's only request fit in any case, so that no set of waiting
+	// requests can keep out the one that would end their wait. Default 512 MiB.
 	TotalInFlightBytes int64
 	// SendTimeout closes a connection whose client takes no byte of a response for so long. Default 30 s.
 	SendTimeout time.Duration
-	// ReceiveTimeout is how long the body of a request may take, plus one second per 64 KiB. Default 30 s.
+	// ReceiveTimeout is how long each MiB of the body of a request may take, plus one second per 64 KiB. While
+	// others wait for TotalInFlightBytes, a body that stops arriving for a second or two is given up. Default 30 s.
 	ReceiveTimeout time.Duration
 	// HandshakeTimeout bounds the TLS handshake. Default 30 s.
 	HandshakeTimeout time.Duration

@@ -13,7 +13,7 @@ const (
 )
 
 // framePool keeps frames that a handler has given back, by size class, so that a small request never holds
-// on to a large frame. It never allocates one: a frame of which nothing has arrived costs nothing.
+// on to a large frame.
 type framePool struct {
 	classes [bits.UintSize]sync.Pool
 }
@@ -28,6 +28,17 @@ func (f *framePool) get(size int) []byte {
 		return nil
 	}
 	return *frame
+}
+
+// grown returns a frame of size bytes' capacity that begins with what is in the smaller frame, which it takes back.
+func (f *framePool) grown(smaller []byte, size int) []byte {
+	frame := f.get(size)
+	if frame == nil {
+		frame = make([]byte, 0, size)
+	}
+	frame = append(frame[:0], smaller...)
+	f.put(smaller)
+	return frame
 }
 
 // put takes a frame that nobody refers to any more.

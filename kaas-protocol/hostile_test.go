@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -81,4 +82,40 @@ func TestWrongProtocolIsNamedInTheLog(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a client announces and does not send takes no room from others.
+func TestAnnouncedBytesKeepNobodyOut(t *testing.T) {
+	limit := 4 << 20
+	server := serve(t, protocol.Config{
+		APIs:   []protocol.API{produce(nil)},
+		Limits: protocol.Limits{TotalInFlightBytes: int64(limit), MaxRequestBytes: limit},
+	})
+	for range 10 {
+		dial(t, server).write(binary.BigEndian.AppendUint32(nil, uint32(limit)))
+	}
+	time.Sleep(50 * time.Millisecond)
+	began := time.Now()
+	call[*kmsg.ProduceResponse](dial(t, server), produceRequest(-1, 1<<20))
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("a request of 1 MiB took %v beside requests that never come", took)
+	}
+}
+
+// Clients that stop in the middle of what they have announced are given up when others need the room.
+func TestStalledBodiesAreGivenUpForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limit := 4 << 20
+		m := inMemory(t, protocol.Limits{TotalInFlightBytes: int64(limit), MaxRequestBytes: limit}, produce(nil))
+		for range 5 { // the fifth waits for room that the others hold
+			c := m.dial(t)
+			c.write(binary.BigEndian.AppendUint32(nil, 1<<20))
+			c.write(make([]byte, 100<<10))
+		}
+		began := time.Now()
+		call[*kmsg.ProduceResponse](m.dial(t), produceRequest(-1, 1<<20))
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("a request of 1 MiB took %v beside requests that have stopped arriving", took)
+		}
+	})
 }

@@ -43,7 +43,7 @@ func (c *connection) readLoop(ctx context.Context) error {
 	}
 }
 
-// readFrame reads one frame whose bytes have been charged to the budget.
+// readFrame reads one frame, whose bytes are charged to the budget.
 func (c *connection) readFrame(ctx context.Context, in *receiver) ([]byte, error) {
 	limit := c.server.limits.MaxRequestBytes
 	if !c.public.Authenticated(time.Now()) {
@@ -56,22 +56,16 @@ func (c *connection) readFrame(ctx context.Context, in *receiver) ([]byte, error
 	if err != nil {
 		return nil, readFailure(err)
 	}
-	if err := c.makeRoom(ctx, size); err != nil {
+	first := min(size, smallRequest)
+	if err := c.makeRoom(ctx, size, first); err != nil {
 		return nil, err
 	}
-	frame, err := c.readBody(in, size)
+	arriving := body{connection: c, in: in, size: size, charged: first}
+	frame, err := arriving.read(ctx)
 	if err != nil {
-		c.server.budget.release(int64(size))
 		return nil, readFailure(err)
 	}
 	return frame, nil
-}
-
-func (c *connection) readBody(in *receiver, size int) ([]byte, error) {
-	if err := in.expectBody(size); err != nil {
-		return nil, err
-	}
-	return codec.ReadFrameBody(in.buffered, c.server.frames.get(size), size)
 }
 
 // readFailure tells a client that left from one that sent nonsense.
@@ -86,17 +80,17 @@ func readFailure(err error) error {
 	}
 }
 
-// makeRoom waits until the bytes of a frame fit beside everything unanswered, and charges them.
-func (c *connection) makeRoom(ctx context.Context, size int) error {
+// makeRoom waits until the bytes of a frame fit beside everything unanswered of the connection, and charges the first of them.
+func (c *connection) makeRoom(ctx context.Context, size, first int) error {
 	fits := func(time.Time) readiness { return c.pipeline.hasRoom(size) }
 	if err := c.wait(ctx, fits, true); err != nil {
 		return err
 	}
-	if size <= smallRequest && c.pipeline.outstanding() == 0 {
-		c.server.budget.take(int64(size))
+	if c.pipeline.outstanding() == 0 {
+		c.server.budget.take(int64(first))
 		return nil
 	}
-	waiter := c.server.budget.reserve(int64(size))
+	waiter := c.server.budget.reserve(int64(first))
 	if waiter == nil {
 		return nil
 	}

@@ -19,6 +19,8 @@ type receiver struct {
 	connection *connection
 	buffered   *bufio.Reader
 	body       bool      // in the body of a request, not between two
+	until      time.Time // when the piece of the body must have arrived
+	progressed bool      // bytes of it have come since the deadline was armed
 	armed      time.Time // the socket's read deadline; zero is none
 }
 
@@ -35,15 +37,35 @@ func (r *receiver) awaitRequest() error {
 	return r.connection.stopped()
 }
 
-// expectBody bounds the time of a body that has not arrived yet.
+// expectBody bounds the time of the next bytes of a body, unless they have arrived already.
 func (r *receiver) expectBody(size int) error {
 	if r.buffered.Buffered() >= size {
 		return nil
 	}
+	now := time.Now()
 	r.body = true
-	allowed := r.connection.server.limits.ReceiveTimeout + time.Duration(size/receiveFloor)*time.Second
-	r.arm(time.Now().Add(allowed))
+	r.until = now.Add(r.connection.server.limits.ReceiveTimeout + time.Duration(size/receiveFloor)*time.Second)
+	return r.lookAgain(now)
+}
+
+// lookAgain arms the deadline of a body.
+func (r *receiver) lookAgain(now time.Time) error {
+	r.progressed = false
+	look := now.Add(lookInterval)
+	if look.After(r.until) {
+		look = r.until
+	}
+	r.arm(look)
 	return r.connection.stopped()
+}
+
+// stalled decides about a body that has stopped arriving: it has its time, unless others wait for the room that it holds.
+func (r *receiver) stalled() error {
+	now := time.Now()
+	if !now.Before(r.until) || !r.progressed && r.connection.server.budget.pressed(lookInterval) {
+		return errSlowRequest
+	}
+	return r.lookAgain(now)
 }
 
 func (r *receiver) arm(deadline time.Time) {
@@ -57,6 +79,7 @@ func (r *receiver) Read(p []byte) (int, error) {
 	for {
 		n, err := r.connection.stream.Read(p)
 		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			r.progressed = true
 			return n, err
 		}
 		if err := r.expired(); err != nil {
@@ -71,7 +94,7 @@ func (r *receiver) expired() error {
 		return err
 	}
 	if r.body {
-		return errSlowRequest
+		return r.stalled()
 	}
 	now, idle := time.Now(), r.connection.server.limits.MaxIdle
 	since, quiet := r.connection.pipeline.idleSince()
