@@ -15,6 +15,9 @@ type subscription struct {
 	topics map[string]struct{}
 }
 
+// IsConsumer reports whether the members are consumers, whose metadata names the topics.
+func (m *Machine) IsConsumer() bool { return m.protocolType == consumerType }
+
 // Subscribes reports whether a member may consume the topic. It is true when the topics are not known.
 func (m *Machine) Subscribes(topic string) bool {
 	_, named := m.topics.topics[topic]

@@ -32,9 +32,17 @@ func (m *Machine) sync(request RequestID, r SyncRequest) {
 	}
 }
 
-func (m *Machine) validateSync(r SyncRequest) error {
+// CheckProtocol returns ErrInconsistentProtocol when type and name are missing although they are required. Kafka asks this before anything else.
+func (r SyncRequest) CheckProtocol() error {
 	if r.RequireProtocol && (r.ProtocolType == nil || r.Protocol == nil) {
 		return ErrInconsistentProtocol
+	}
+	return nil
+}
+
+func (m *Machine) validateSync(r SyncRequest) error {
+	if err := r.CheckProtocol(); err != nil {
+		return err
 	}
 	if err := m.validateGeneration(r.Identity); err != nil {
 		return err

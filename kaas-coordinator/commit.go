@@ -1,0 +1,136 @@
+package coordinator
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-coordinator/offset"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+)
+
+// CommitRequest is what a group commits at once. The offsets that can be taken are taken together or not at all.
+type CommitRequest struct {
+	group.Identity // generation -1 without a member id: nobody in particular
+	Offsets        []CommitOffset
+	// Retention is how long the offsets are kept (v2 to v4 of OffsetCommit); negative for the broker's retention.
+	Retention time.Duration
+}
+
+// CommitOffset is the offset of one partition. Negative offsets are taken, as in Kafka.
+type CommitOffset struct {
+	offset.Partition
+	TopicID     uuid.UUID // of the topic as it is now; uuid.Nil when not known
+	Offset      int64
+	LeaderEpoch int32 // -1 for none
+	Metadata    string
+	CommitTime  int64 // ms since 1970; -1 for now (all but v1 of OffsetCommit)
+}
+
+// Commit is an OffsetCommit request. It returns when the offsets are durable. The results are one error for each offset: nil, or
+// ErrMetadataTooLarge, which does not hold the others up. With an error nothing was committed, ErrNotCoordinator and ctx's excepted, where
+// it is not known.
+//
+// Errors: ErrLoading, ErrNotCoordinator, those of package group for commits, and ctx's.
+func (c *Coordinator) Commit(ctx context.Context, id string, r CommitRequest) ([]error, error) {
+	id = normal(id)
+	arrived := time.Now()
+	led, err := c.enter(id)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.commit(led, id, r, arrived)
+	led.Unlock()
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.appended:
+		// The commit's own sync and check are all that it needs.
+		err = waitError(ctx, answer.rests.Wait(ctx))
+	default:
+		err = settle(ctx, led, answer.rests, arrived)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer.results, answer.refusal
+}
+
+// committed is the answer to a commit.
+type committed struct {
+	results  []error
+	refusal  error // the group's word on who asks
+	rests    slot.Pending
+	appended bool
+}
+
+// commit appends what can be taken. The caller holds the lock.
+func (c *Coordinator) commit(led *leadership, id string, r CommitRequest, now time.Time) (committed, error) {
+	if led.groups[id] == nil && r.Generation >= 0 {
+		return committed{refusal: group.ErrIllegalGeneration, rests: led.Barrier()}, nil
+	}
+	e := led.group(id)
+	if refusal := e.live.CheckCommit(r.Identity, false); refusal != nil {
+		return committed{refusal: refusal, rests: led.Barrier()}, nil
+	}
+	results, accepted := c.checkOffsets(r.Offsets)
+	if len(accepted) == 0 {
+		return committed{results: results, rests: led.Barrier()}, nil
+	}
+	rests, err := led.append(id, e, accepted, r.Retention, now)
+	return committed{results: results, rests: rests, appended: true}, err
+}
+
+// checkOffsets returns one result for each offset, and those that are taken.
+func (c *Coordinator) checkOffsets(offsets []CommitOffset) ([]error, []CommitOffset) {
+	results := make([]error, len(offsets))
+	accepted := make([]CommitOffset, 0, len(offsets))
+	for i, o := range offsets {
+		if len(o.Metadata) > c.options.Offsets.MaxMetadata {
+			results[i] = ErrMetadataTooLarge
+			continue
+		}
+		o.Metadata = strings.ToValidUTF8(o.Metadata, "\uFFFD")
+		accepted = append(accepted, o)
+	}
+	return results, accepted
+}
+
+// append writes offsets and then shows them. The caller holds the lock.
+func (l *leadership) append(id string, e *entry, offsets []CommitOffset, retention time.Duration, now time.Time) (slot.Pending, error) {
+	records := make([]slot.Record, len(offsets))
+	values := make([]offset.Committed, len(offsets))
+	next := l.slot.Next()
+	for i, o := range offsets {
+		values[i] = o.committed(retention, now, next+int64(i))
+		records[i] = slot.Record{
+			Key:   slot.OffsetKey(id, o.Topic, o.Partition.Partition),
+			Value: values[i].AppendJSON(make([]byte, 0, 128+len(o.Metadata))),
+		}
+	}
+	pending, err := l.slot.Append(records...)
+	if err != nil {
+		return slot.Pending{}, appendError(err)
+	}
+	for i, o := range offsets {
+		e.offsets.Commit(o.Partition, values[i])
+	}
+	return pending, nil
+}
+
+func (o CommitOffset) committed(retention time.Duration, now time.Time, order int64) offset.Committed {
+	c := offset.Committed{
+		Offset: o.Offset, LeaderEpoch: o.LeaderEpoch, Metadata: o.Metadata, TopicID: o.TopicID,
+		CommitTime: o.CommitTime, ExpireTime: offset.Never, Order: order,
+	}
+	if c.CommitTime < 0 {
+		c.CommitTime = now.UnixMilli()
+	}
+	if retention >= 0 {
+		c.ExpireTime = now.Add(retention).UnixMilli()
+	}
+	return c
+}

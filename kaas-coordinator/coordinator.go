@@ -1,0 +1,157 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+	"github.com/kaas-rs/kaas/kaas-storage"
+)
+
+// Coordinator serves the slots that this process leads.
+type Coordinator struct {
+	options Options
+	log     zerolog.Logger
+	seats   [slot.Count]atomic.Pointer[seat]
+}
+
+// seat is what is known of a slot. nil: it is not led here.
+type seat struct {
+	led *leadership // nil while it is being replayed
+}
+
+// New returns a coordinator that leads no slot before Run.
+func New(o Options) *Coordinator {
+	return &Coordinator{options: o.withDefaults(), log: o.Logger}
+}
+
+// Run serves until ctx ends, and returns when everything that it began has ended.
+func (c *Coordinator) Run(ctx context.Context) error {
+	var work sync.WaitGroup
+	for i := range slot.Count {
+		work.Go(func() { c.keep(ctx, i) })
+	}
+	if c.options.Offsets.CheckInterval > 0 {
+		work.Go(func() { c.expire(ctx) })
+	}
+	work.Wait()
+	return context.Cause(ctx)
+}
+
+// The pause after a slot could not be served.
+const (
+	firstPause = time.Second
+	lastPause  = 30 * time.Second
+)
+
+// keep serves one slot again and again.
+func (c *Coordinator) keep(ctx context.Context, number int) {
+	pause := firstPause
+	for ctx.Err() == nil {
+		served, err := c.acquireAndServe(ctx, number)
+		if ctx.Err() != nil {
+			return
+		}
+		if served {
+			pause = firstPause
+			continue
+		}
+		c.log.Error().Err(err).Int("slot", number).Dur("pause", pause).Msg("coordinator slot could not be opened")
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastPause)
+	}
+}
+
+// acquireAndServe reports whether the slot was served at all.
+func (c *Coordinator) acquireAndServe(ctx context.Context, number int) (bool, error) {
+	p, err := c.options.Source.Acquire(ctx, number)
+	if err != nil {
+		return false, fmt.Errorf("acquire: %w", err)
+	}
+	defer c.seats[number].Store(nil)
+	c.seats[number].Store(&seat{})
+	began := time.Now()
+	led, err := c.load(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	c.seats[number].Store(&seat{led: led})
+	c.log.Info().Int("slot", number).Int32("epoch", int32(p.Epoch())).Int("groups", led.count()).Dur("took", time.Since(began)).Msg("coordinator slot is served")
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+	}
+	// Whoever comes from now on is sent away; those who wait are told by close.
+	c.seats[number].Store(nil)
+	led.close()
+	c.log.Info().Int("slot", number).AnErr("reason", p.Err()).Msg("coordinator slot is no longer served")
+	return true, nil
+}
+
+// Status says whether this process coordinates the group or transactional id: nil, ErrLoading or ErrNotCoordinator. It asks nobody.
+func (c *Coordinator) Status(id string) error {
+	_, err := c.find(normal(id))
+	return err
+}
+
+func (c *Coordinator) find(id string) (*leadership, error) {
+	s := c.seats[slot.Of(id)].Load()
+	switch {
+	case s == nil:
+		return nil, ErrNotCoordinator
+	case s.led == nil:
+		return nil, ErrLoading
+	}
+	return s.led, nil
+}
+
+// enter finds the slot of a group and takes its lock. The caller leaves it by Unlock.
+func (c *Coordinator) enter(id string) (*leadership, error) {
+	led, err := c.find(id)
+	if err != nil {
+		return nil, err
+	}
+	led.Lock()
+	if led.ended {
+		led.Unlock()
+		return nil, ErrNotCoordinator
+	}
+	return led, nil
+}
+
+// all returns the slots that are served.
+func (c *Coordinator) all() []*leadership {
+	var served []*leadership
+	for i := range c.seats {
+		if s := c.seats[i].Load(); s != nil && s.led != nil {
+			served = append(served, s.led)
+		}
+	}
+	return served
+}
+
+// normal returns an id as it is stored. Kafka, too, reads bytes that are no UTF-8 as the replacement character.
+func normal(id string) string { return strings.ToValidUTF8(id, "\uFFFD") }
+
+// settle waits until an answer is certain: what it rests on is durable, and the claim was checked at or after notBefore.
+func settle(ctx context.Context, led *leadership, rests slot.Pending, notBefore time.Time) error {
+	if err := rests.Wait(ctx); err != nil {
+		return waitError(ctx, err)
+	}
+	return waitError(ctx, led.slot.Confirm(ctx, notBefore))
+}
+
+// isGone reports that an error says that the slot or partition was closed here, which nobody has to be told.
+func isGone(err error) bool {
+	return errors.Is(err, slot.ErrClosed) || errors.Is(err, storage.ErrClosed) || errors.Is(err, storage.ErrFenced)
+}

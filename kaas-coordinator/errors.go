@@ -1,0 +1,46 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-storage"
+)
+
+// What a caller branches on beside the errors of package group. Each stands for one Kafka error code.
+var (
+	// ErrMetadataTooLarge is OFFSET_METADATA_TOO_LARGE (12).
+	ErrMetadataTooLarge = errors.New("metadata of the offset is too large")
+	// ErrLoading is COORDINATOR_LOAD_IN_PROGRESS (14): the slot is being replayed.
+	ErrLoading = errors.New("coordinator is loading")
+	// ErrNotCoordinator is NOT_COORDINATOR (16): the slot is not led here, or no longer. What was asked for may have happened, as after any lost answer.
+	ErrNotCoordinator = errors.New("not the coordinator")
+	// ErrInvalidGroupID is INVALID_GROUP_ID (24).
+	ErrInvalidGroupID = errors.New("group id is not valid")
+	// ErrNonEmptyGroup is NON_EMPTY_GROUP (68).
+	ErrNonEmptyGroup = errors.New("group has members")
+	// ErrGroupNotFound is GROUP_ID_NOT_FOUND (69).
+	ErrGroupNotFound = errors.New("group does not exist")
+	// ErrSubscribed is GROUP_SUBSCRIBED_TO_TOPIC (86).
+	ErrSubscribed = errors.New("group is subscribed to the topic")
+	// ErrUnstableOffset is UNSTABLE_OFFSET_COMMIT (88): an open transaction may change the offset.
+	ErrUnstableOffset = errors.New("offset is about to be changed by a transaction")
+)
+
+// appendError explains an append that was refused: nothing happened.
+func appendError(err error) error {
+	if errors.Is(err, storage.ErrStorageFull) {
+		return fmt.Errorf("%w: %w", group.ErrNotAvailable, err)
+	}
+	return fmt.Errorf("%w: %w", ErrNotCoordinator, err)
+}
+
+// waitError explains an answer that did not become certain. The end of ctx is told as it is; everything else means that the slot was lost.
+func waitError(ctx context.Context, err error) error {
+	if err == nil || (ctx.Err() != nil && errors.Is(err, context.Cause(ctx))) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrNotCoordinator, err)
+}

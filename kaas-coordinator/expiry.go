@@ -1,0 +1,109 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-coordinator/offset"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+)
+
+// expire looks for expired offsets and abandoned groups until ctx ends.
+func (c *Coordinator) expire(ctx context.Context) {
+	tick := time.NewTicker(c.options.Offsets.CheckInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			c.sweep(now)
+		}
+	}
+}
+
+func (c *Coordinator) sweep(now time.Time) {
+	for _, led := range c.all() {
+		expired, err := led.sweep(now, c.options.Offsets.Retention)
+		if err != nil && !isGone(err) {
+			c.log.Warn().Err(err).Msg("expired offsets could not be removed")
+		}
+		if expired > 0 {
+			c.log.Info().Int("offsets", expired).Msg("removed expired offsets")
+		}
+	}
+}
+
+// sweep removes what is over. Nobody waits for that to be durable: an offset that comes back by a crash expires again.
+func (l *leadership) sweep(now time.Time, retention time.Duration) (int, error) {
+	l.Lock()
+	defer l.Unlock()
+	if l.ended {
+		return 0, nil
+	}
+	removed := 0
+	for id, e := range l.groups {
+		expired := e.offsets.Expired(now, retention, e.use())
+		if len(expired) == 0 && !(e.offsets.IsEmpty() && e.isVacant()) {
+			continue
+		}
+		if _, err := l.remove(id, e, expired); err != nil {
+			return removed, err
+		}
+		removed += len(expired)
+	}
+	return removed, nil
+}
+
+// use says how the group uses its offsets, as expiry sees it (KIP-211, GroupMetadata.removeExpiredOffsets).
+func (e *entry) use() offset.Use {
+	m := e.live.Machine()
+	_, known := m.Topics()
+	switch {
+	case m.State() == group.Empty && m.ProtocolType() == "":
+		return offset.Use{}
+	case m.State() == group.Empty:
+		return offset.Use{EmptySince: e.live.Since()}
+	case m.State() == group.Stable && m.IsConsumer() && known:
+		return offset.Use{Subscribed: m.Subscribes}
+	}
+	return offset.Use{Keeps: true}
+}
+
+// DeleteTopic removes the offsets of a topic that was deleted from all groups of the slots that are served here, so that a topic of the same name
+// begins without any. It returns when that is durable. Repeating it does no harm.
+func (c *Coordinator) DeleteTopic(ctx context.Context, topic string, id uuid.UUID) error {
+	var errs []error
+	for _, led := range c.all() {
+		rests, err := led.deleteTopic(topic, id)
+		if err == nil {
+			err = waitError(ctx, rests.Wait(ctx))
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (l *leadership) deleteTopic(topic string, topicID uuid.UUID) (slot.Pending, error) {
+	l.Lock()
+	defer l.Unlock()
+	if l.ended {
+		return slot.Pending{}, ErrNotCoordinator
+	}
+	for id, e := range l.groups {
+		partitions := e.offsets.OfTopic(topic, topicID)
+		if len(partitions) == 0 {
+			continue
+		}
+		if _, err := l.remove(id, e, partitions); err != nil {
+			return slot.Pending{}, err
+		}
+	}
+	return l.Barrier(), nil
+}

@@ -1,0 +1,130 @@
+package coordinator
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator/offset"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+)
+
+// FetchRequest asks for committed offsets of a group.
+type FetchRequest struct {
+	Partitions []offset.Partition // nil: all that have one
+	// RequireStable refuses offsets that an open transaction may change (KIP-447).
+	RequireStable bool
+}
+
+// FetchedOffset is the committed offset of a partition; Offset is -1 when there is none.
+type FetchedOffset struct {
+	offset.Partition
+	Offset      int64
+	LeaderEpoch int32 // -1 for none
+	Metadata    string
+	Err         error // ErrUnstableOffset or nil
+}
+
+// Fetch is an OffsetFetch request for one group, in the order of the request, or sorted when all are asked for. A group that is not there has no offsets.
+// Offsets that were committed to an earlier topic of the same name are none.
+//
+// Errors: ErrLoading, ErrNotCoordinator, and ctx's.
+func (c *Coordinator) Fetch(ctx context.Context, id string, r FetchRequest) ([]FetchedOffset, error) {
+	id = normal(id)
+	arrived := time.Now()
+	led, err := c.enter(id)
+	if err != nil {
+		return nil, err
+	}
+	fetched := c.fetch(led, id, r)
+	rests := led.Barrier()
+	led.Unlock()
+	if err := settle(ctx, led, rests, arrived); err != nil {
+		return nil, err
+	}
+	return fetched, nil
+}
+
+func (c *Coordinator) fetch(led *leadership, id string, r FetchRequest) []FetchedOffset {
+	partitions, all := r.Partitions, r.Partitions == nil
+	e := led.groups[id]
+	if all && e != nil {
+		partitions = e.offsets.Partitions()
+	}
+	fetched := make([]FetchedOffset, 0, len(partitions))
+	for _, at := range partitions {
+		f := FetchedOffset{Partition: at, Offset: -1, LeaderEpoch: -1}
+		found := false
+		if e != nil {
+			found = c.look(e.offsets, r.RequireStable, &f)
+		}
+		if found || !all {
+			fetched = append(fetched, f)
+		}
+	}
+	return fetched
+}
+
+// look fills in what is known of a partition, and reports whether anything is.
+func (c *Coordinator) look(offsets *offset.Offsets, stable bool, f *FetchedOffset) bool {
+	if stable && offsets.IsUnstable(f.Partition) {
+		f.Err = ErrUnstableOffset
+		return true
+	}
+	id := uuid.Nil
+	if c.options.Topics != nil {
+		known := false
+		if id, known = c.options.Topics.TopicID(f.Topic); !known {
+			return false
+		}
+	}
+	committed, found := offsets.Get(f.Partition, id)
+	if found {
+		f.Offset, f.LeaderEpoch, f.Metadata = committed.Offset, committed.LeaderEpoch, committed.Metadata
+	}
+	return found
+}
+
+// DeleteOffsets is an OffsetDelete request. The results are one error for each partition: nil, also where there was no offset, or
+// ErrSubscribed where members may consume the topic. When the last offset of a group without members goes, the group goes too.
+//
+// Errors: ErrInvalidGroupID, ErrLoading, ErrNotCoordinator, ErrGroupNotFound, ErrNonEmptyGroup for groups of other types than consumer, and
+// ctx's.
+func (c *Coordinator) DeleteOffsets(ctx context.Context, id string, partitions []offset.Partition) ([]error, error) {
+	id = normal(id)
+	if id == "" {
+		return nil, ErrInvalidGroupID
+	}
+	arrived := time.Now()
+	led, err := c.enter(id)
+	if err != nil {
+		return nil, err
+	}
+	results, rests, err := led.deleteOffsets(id, partitions)
+	led.Unlock()
+	if settled := settle(ctx, led, rests, arrived); settled != nil {
+		return nil, settled
+	}
+	return results, err
+}
+
+func (l *leadership) deleteOffsets(id string, partitions []offset.Partition) ([]error, slot.Pending, error) {
+	e := l.groups[id]
+	if e == nil {
+		return nil, l.Barrier(), ErrGroupNotFound
+	}
+	results := make([]error, len(partitions))
+	var known []offset.Partition
+	for i, at := range partitions {
+		results[i] = e.mayDelete(at.Topic)
+		if results[i] == ErrNonEmptyGroup { //nolint:errorlint // our own result, never wrapped
+			return nil, l.Barrier(), ErrNonEmptyGroup
+		}
+		if results[i] == nil && e.offsets.Has(at) {
+			known = append(known, at)
+		}
+	}
+	rests, err := l.remove(id, e, known)
+	return results, rests, err
+}

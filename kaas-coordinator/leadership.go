@@ -1,0 +1,172 @@
+package coordinator
+
+import (
+	"context"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-coordinator/offset"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+	"github.com/kaas-rs/kaas/kaas-storage"
+)
+
+// leadership is one slot while it is led here: the replay of its records, kept up to date. It is the group.Host of its groups. Everything but slot is
+// used under the slot's lock.
+type leadership struct {
+	slot   *slot.Slot
+	config group.Config
+	log    zerolog.Logger
+	groups map[string]*entry
+	timers sync.WaitGroup // of all groups
+	ended  bool
+}
+
+// entry is one group.
+type entry struct {
+	live    *group.Live
+	offsets *offset.Offsets
+	stored  bool // a group record is in the slot
+}
+
+// load replays a slot.
+func (c *Coordinator) load(ctx context.Context, p *storage.Partition) (*leadership, error) {
+	led := &leadership{config: c.options.Groups, log: c.log, groups: make(map[string]*entry)}
+	loaded := replayed{offsets: make(map[string]*offset.Offsets), groups: make(map[string]group.Snapshot)}
+	opened, err := slot.Open(ctx, p, loaded.apply, slot.Options{Logger: c.log, Tripwires: c.options.Tripwires})
+	if err != nil {
+		return nil, err
+	}
+	led.slot = opened
+	led.Lock()
+	defer led.Unlock()
+	led.fill(loaded)
+	return led, nil
+}
+
+// replayed is what a replay found.
+type replayed struct {
+	offsets map[string]*offset.Offsets
+	groups  map[string]group.Snapshot
+}
+
+// apply takes one record. Transactions and markers are not of groups.
+func (r *replayed) apply(record slot.Record, _ int64) error {
+	id := record.Key.ID
+	switch record.Key.Kind {
+	case slot.KindOffset, slot.KindPending:
+		of := r.offsets[id]
+		if of == nil {
+			of = offset.New()
+			r.offsets[id] = of
+		}
+		return of.Apply(record)
+	case slot.KindGroup:
+		if record.Value == nil {
+			delete(r.groups, id)
+			return nil
+		}
+		snapshot, err := group.DecodeSnapshot(record.Value)
+		if err != nil {
+			return err
+		}
+		r.groups[id] = snapshot
+	case slot.KindTransaction, slot.KindMarker:
+	}
+	return nil
+}
+
+func (l *leadership) fill(loaded replayed) {
+	for id, snapshot := range loaded.groups {
+		l.groups[id] = &entry{live: group.RestoreLive(l.liveOptions(id), snapshot), offsets: offset.New(), stored: true}
+	}
+	for id, offsets := range loaded.offsets {
+		if e := l.groups[id]; e != nil {
+			e.offsets = offsets
+		} else if !offsets.IsEmpty() {
+			l.groups[id] = &entry{live: group.NewLive(l.liveOptions(id)), offsets: offsets}
+		}
+	}
+}
+
+func (l *leadership) liveOptions(id string) group.LiveOptions {
+	return group.LiveOptions{ID: id, Config: l.config, Host: l, Logger: l.log, Work: &l.timers}
+}
+
+// Lock and Unlock are the slot's.
+func (l *leadership) Lock() { l.slot.Lock() }
+
+func (l *leadership) Unlock() { l.slot.Unlock() }
+
+// Barrier is the slot's.
+func (l *leadership) Barrier() slot.Pending { return l.slot.Barrier() }
+
+// Store appends a group's snapshot.
+func (l *leadership) Store(id string, s group.Snapshot) error {
+	value, err := s.Encode()
+	if err != nil {
+		return err
+	}
+	if _, err := l.slot.Append(slot.Record{Key: slot.GroupKey(id), Value: value}); err != nil {
+		return err
+	}
+	if e := l.groups[id]; e != nil {
+		e.stored = true
+	}
+	return nil
+}
+
+// group returns a group, making it if need be. The caller holds the lock.
+func (l *leadership) group(id string) *entry {
+	e := l.groups[id]
+	if e == nil {
+		e = &entry{live: group.NewLive(l.liveOptions(id)), offsets: offset.New()}
+		l.groups[id] = e
+	}
+	return e
+}
+
+// remove appends the removal of offsets, and of the group itself where nothing is left of it. The caller holds the lock. The result says when that is
+// durable.
+func (l *leadership) remove(id string, e *entry, partitions []offset.Partition) (slot.Pending, error) {
+	records := e.offsets.Removal(id, partitions)
+	last := e.isVacant() && e.offsets.AreWithin(partitions)
+	if last && e.stored {
+		records = append(records, slot.Record{Key: slot.GroupKey(id)})
+	}
+	pending, err := l.slot.Append(records...)
+	if err != nil {
+		return slot.Pending{}, appendError(err)
+	}
+	e.offsets.Forget(partitions)
+	if last {
+		e.live.Close(group.ErrNotAvailable)
+		delete(l.groups, id)
+	}
+	return pending, nil
+}
+
+// isVacant reports whether nobody is in the group, or about to be.
+func (e *entry) isVacant() bool {
+	m := e.live.Machine()
+	return m.State() == group.Empty && !m.HasPending()
+}
+
+func (l *leadership) count() int {
+	l.Lock()
+	defer l.Unlock()
+	return len(l.groups)
+}
+
+// close ends every group: whoever waits is sent to another coordinator.
+func (l *leadership) close() {
+	l.Lock()
+	l.ended = true
+	for _, e := range l.groups {
+		e.live.Close(ErrNotCoordinator)
+	}
+	l.Unlock()
+	l.timers.Wait()
+	l.slot.Close()
+}

@@ -1,0 +1,154 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+)
+
+// heartbeatGrace is how old the check of the claim may be that a heartbeat is answered with.
+const heartbeatGrace = time.Second
+
+// Join is a JoinGroup request. It returns when the rebalance completes, with an error that is also the result's; the member id is worth sending
+// even then.
+//
+// Errors: ErrInvalidGroupID, ErrLoading, ErrNotCoordinator, those of package group for joins, and ctx's.
+func (c *Coordinator) Join(ctx context.Context, id string, r group.JoinRequest) (group.JoinResult, error) {
+	id = normal(id)
+	led, parked, err := c.join(id, r)
+	if err != nil {
+		return refusedJoin(r.MemberID, err), err
+	}
+	answer, err := parked.Wait(ctx)
+	if err == nil {
+		err = settle(ctx, led, answer.Rests, answer.At)
+	}
+	if err != nil {
+		return refusedJoin(r.MemberID, err), err
+	}
+	return answer.Result, answer.Result.Err
+}
+
+func refusedJoin(memberID string, err error) group.JoinResult {
+	return group.JoinResult{Err: err, MemberID: memberID, Generation: -1}
+}
+
+func (c *Coordinator) join(id string, r group.JoinRequest) (*leadership, *group.Parked[group.JoinResult], error) {
+	if id == "" {
+		return nil, nil, ErrInvalidGroupID
+	}
+	led, err := c.enter(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer led.Unlock()
+	if err := led.config.CheckSessionTimeout(r.SessionTimeout); err != nil {
+		return nil, nil, err
+	}
+	// Somebody who says that it is a member of a group that is not there must not make it.
+	if led.groups[id] == nil && r.MemberID != "" {
+		return nil, nil, group.ErrUnknownMember
+	}
+	return led, led.group(id).live.Join(r), nil
+}
+
+// Sync is a SyncGroup request. It returns when the leader has assigned, with an error that is also the result's. While the slot loads, the
+// error is group.ErrRebalancing: what went on is lost and begins anew with a join, which older clients understand.
+//
+// Errors: ErrInvalidGroupID, ErrNotCoordinator, those of package group for syncs, and ctx's.
+func (c *Coordinator) Sync(ctx context.Context, id string, r group.SyncRequest) (group.SyncResult, error) {
+	id = normal(id)
+	led, parked, err := c.sync(id, r)
+	if errors.Is(err, ErrLoading) {
+		err = group.ErrRebalancing
+	}
+	if err != nil {
+		return group.SyncResult{Err: err}, err
+	}
+	answer, err := parked.Wait(ctx)
+	if err == nil {
+		err = settle(ctx, led, answer.Rests, answer.At)
+	}
+	if err != nil {
+		return group.SyncResult{Err: err}, err
+	}
+	return answer.Result, answer.Result.Err
+}
+
+func (c *Coordinator) sync(id string, r group.SyncRequest) (*leadership, *group.Parked[group.SyncResult], error) {
+	if err := r.CheckProtocol(); err != nil {
+		return nil, nil, err
+	}
+	if id == "" {
+		return nil, nil, ErrInvalidGroupID
+	}
+	led, err := c.enter(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer led.Unlock()
+	e := led.groups[id]
+	if e == nil {
+		return nil, nil, group.ErrUnknownMember
+	}
+	return led, e.live.Sync(r), nil
+}
+
+// Heartbeat is a Heartbeat request. While the slot loads it is taken: the members' sessions begin anew with the slot.
+//
+// Errors: ErrInvalidGroupID, ErrNotCoordinator, those of package group for heartbeats, and ctx's.
+func (c *Coordinator) Heartbeat(ctx context.Context, id string, member group.Identity) error {
+	id = normal(id)
+	if id == "" {
+		return ErrInvalidGroupID
+	}
+	notBefore := time.Now().Add(-heartbeatGrace)
+	led, err := c.enter(id)
+	if errors.Is(err, ErrLoading) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	answer := group.ErrUnknownMember
+	if e := led.groups[id]; e != nil {
+		answer = e.live.Heartbeat(member)
+	}
+	rests := led.Barrier()
+	led.Unlock()
+	if err := settle(ctx, led, rests, notBefore); err != nil {
+		return err
+	}
+	return answer
+}
+
+// Leave is a LeaveGroup request. The results are one error for each member, nil for those who left. In a group that is not there nobody is known.
+//
+// Errors: ErrInvalidGroupID, ErrLoading, ErrNotCoordinator, and ctx's.
+func (c *Coordinator) Leave(ctx context.Context, id string, members []group.LeaveRequest) ([]error, error) {
+	id = normal(id)
+	if id == "" {
+		return nil, ErrInvalidGroupID
+	}
+	arrived := time.Now()
+	led, err := c.enter(id)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]error, len(members))
+	if e := led.groups[id]; e != nil {
+		results = e.live.Leave(members)
+	} else {
+		for i := range results {
+			results[i] = group.ErrUnknownMember
+		}
+	}
+	rests := led.Barrier()
+	led.Unlock()
+	if err := settle(ctx, led, rests, arrived); err != nil {
+		return nil, err
+	}
+	return results, nil
+}

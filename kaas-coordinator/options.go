@@ -1,0 +1,59 @@
+package coordinator
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-storage"
+)
+
+// Source gives the partitions of the slots. Whoever implements it takes them over, with slot.Config, and owns them: the coordinator neither closes
+// them nor hands them over.
+type Source interface {
+	// Acquire waits until this process leads the slot and returns its partition, which is not Done. It is called again when that has ended.
+	Acquire(ctx context.Context, slot int) (*storage.Partition, error)
+}
+
+// Topics knows the topics of the cluster.
+type Topics interface {
+	// TopicID returns the id of the topic of this name; false when there is none.
+	TopicID(name string) (uuid.UUID, bool)
+}
+
+// Options configure a Coordinator. Source is required.
+type Options struct {
+	Source    Source
+	Topics    Topics // tells incarnations of a topic apart when offsets are read; nil: they are not
+	Groups    group.Config
+	Offsets   OffsetConfig
+	Logger    zerolog.Logger
+	Tripwires *batch.Tripwires
+}
+
+// OffsetConfig holds the broker's settings for offsets.
+type OffsetConfig struct {
+	Retention     time.Duration // of offsets that nobody uses [offsets.retention.minutes]; 0 means 7 days
+	CheckInterval time.Duration // between looks for expired offsets [offsets.retention.check.interval.ms]; 0 means 10 min, negative never
+	MaxMetadata   int           // bytes of metadata of an offset [offset.metadata.max.bytes]; 0 means 4096
+}
+
+func (o Options) withDefaults() Options {
+	if o.Groups == (group.Config{}) {
+		o.Groups = group.DefaultConfig()
+	}
+	if o.Offsets.Retention == 0 {
+		o.Offsets.Retention = 7 * 24 * time.Hour
+	}
+	if o.Offsets.CheckInterval == 0 {
+		o.Offsets.CheckInterval = 10 * time.Minute
+	}
+	if o.Offsets.MaxMetadata == 0 {
+		o.Offsets.MaxMetadata = 4096
+	}
+	return o
+}
