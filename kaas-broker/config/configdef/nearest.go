@@ -9,6 +9,10 @@ func Nearest(wanted string, names []string) string {
 	wanted = fold(wanted)
 	best, bestDistance := "", len(wanted)
 	for _, name := range names {
+		longer, shorter := max(len(wanted), len(name)), min(len(wanted), len(name))
+		if (longer-shorter)*3 > longer {
+			continue // the distance is no less than the difference; a name of a client may be long
+		}
 		distance := editDistance(wanted, fold(name))
 		if distance < bestDistance {
 			best, bestDistance = name, distance

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config/configdef"
 )
@@ -91,6 +93,21 @@ func TestNearest(t *testing.T) {
 		if got := configdef.Nearest(wanted, names); got != nearest {
 			t.Errorf("%q: %q, want %q", wanted, got, nearest)
 		}
+	}
+}
+
+// A client may send thousands of names of 32 KiB, and each is compared with every key there is.
+func TestNearestOfLongNamesIsQuick(t *testing.T) {
+	names := []string{"retention.ms", "retention.bytes", "segment.ms"}
+	wanted := strings.Repeat("retention.ms", 2700)
+	began := time.Now()
+	for range 1000 {
+		if got := configdef.Nearest(wanted, names); got != "" {
+			t.Fatalf("%q", got)
+		}
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("a thousand names took %v", took)
 	}
 }
 

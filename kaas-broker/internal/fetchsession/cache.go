@@ -28,8 +28,8 @@ const (
 	// protectedFor is how long a session is safe from eviction after its last use, and a small one after its creation (Kafka's
 	// MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS).
 	protectedFor = 2 * time.Minute
-	// maxPartitions bounds what all sessions hold together, about 100 bytes each.
-	maxPartitions = 1 << 20
+	// maxBytes bounds what all sessions hold together, about a million partitions.
+	maxBytes = 256 << 20
 )
 
 // Cache holds the sessions of one broker.
@@ -38,7 +38,7 @@ type Cache struct {
 
 	mutex    sync.Mutex
 	sessions map[int32]*session
-	held     int // partitions of all sessions
+	held     int64 // bytes of all sessions
 	oldest   *session
 	newest   *session // ends of the list in order of last use
 }
@@ -72,9 +72,14 @@ func (c *Cache) Begin(r Request) (*Fetch, error) {
 	case s.byID != r.ByID:
 		return nil, ErrTopicIDs
 	}
-	before := len(s.order)
+	if c.held+s.growth(r.Wanted) > maxBytes {
+		// A client that gets to hear this begins anew, and is told when there is no room for its session.
+		c.removeLocked(s)
+		return nil, ErrNotFound
+	}
+	before := s.bytes
 	s.update(r)
-	c.held += len(s.order) - before
+	c.held += s.bytes - before
 	if len(s.order) == 0 {
 		c.removeLocked(s)
 		return &Fetch{cache: c, request: r}, nil
@@ -88,26 +93,26 @@ func (c *Cache) Begin(r Request) (*Fetch, error) {
 func (c *Cache) create(r Request, results []Result) int32 {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if !c.makeRoomLocked(len(r.Wanted)) {
+	s := newSession(r, results)
+	if !c.makeRoomLocked(s) {
 		return NoSession
 	}
-	s := newSession(r, results)
 	for s.id == NoSession || c.sessions[s.id] != nil {
 		s.id = rand.Int32N(math.MaxInt32)
 	}
 	c.sessions[s.id] = s
-	c.held += len(s.order)
+	c.held += s.bytes
 	c.touchLocked(s)
 	return s.id
 }
 
 // makeRoomLocked evicts the session used longest ago if that is long enough, as Kafka does, so that a client that opens one session after
 // another does not push out those of others.
-func (c *Cache) makeRoomLocked(partitions int) bool {
-	for len(c.sessions) >= c.slots || c.held+partitions > maxPartitions {
+func (c *Cache) makeRoomLocked(fresh *session) bool {
+	for len(c.sessions) >= c.slots || c.held+fresh.bytes > maxBytes {
 		victim := c.oldest
 		if victim == nil || time.Since(victim.used) < protectedFor {
-			victim = c.smallerLocked(partitions)
+			victim = c.smallerLocked(len(fresh.order))
 		}
 		if victim == nil {
 			return false
@@ -140,7 +145,7 @@ func (c *Cache) remove(id int32) {
 
 func (c *Cache) removeLocked(s *session) {
 	delete(c.sessions, s.id)
-	c.held -= len(s.order)
+	c.held -= s.bytes
 	c.unlinkLocked(s)
 }
 

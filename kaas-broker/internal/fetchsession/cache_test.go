@@ -236,3 +236,47 @@ func TestPartitionsAreBounded(t *testing.T) {
 		t.Errorf("session %d with too many partitions: %v", id, err)
 	}
 }
+
+// The name of a topic that does not exist may have 32 KiB.
+func TestNamesAreBounded(t *testing.T) {
+	c := fetchsession.New(1000)
+	names, sessions := make([]string, 100), 0
+	for i := range names {
+		names[i] = fmt.Sprintf("%032767d", i)
+	}
+	for range 200 {
+		if open(t, c, names...) != 0 {
+			sessions++
+		}
+	}
+	if want := 256 << 20 / 3_300_000; sessions > want || sessions < want*9/10 {
+		t.Errorf("%d sessions of 3 MB of names, want about %d", sessions, want)
+	}
+}
+
+// A session cannot grow past the bound that a new one would not get past.
+func TestGrowthIsBounded(t *testing.T) {
+	c := fetchsession.New(10)
+	id := open(t, c, "a")
+	const step = 100_000
+	for epoch := int32(1); epoch < 50; epoch++ {
+		r := fetchsession.Request{ID: id, Epoch: epoch, Wanted: make([]fetchsession.Wanted, step)}
+		for i := range r.Wanted {
+			r.Wanted[i].Topic, r.Wanted[i].Partition = "a", epoch*step+int32(i)
+		}
+		f, err := c.Begin(r)
+		if err == nil {
+			_, err = f.End(make([]fetchsession.Result, len(f.Wanted())))
+		}
+		if errors.Is(err, fetchsession.ErrNotFound) {
+			if epoch < 9 || c.Len() != 0 {
+				t.Errorf("ended after %d partitions, %d sessions left", epoch*step, c.Len())
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Error("a session has grown to five million partitions")
+}

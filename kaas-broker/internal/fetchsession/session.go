@@ -45,6 +45,7 @@ type session struct {
 	id    int32
 	epoch int32
 	byID  bool
+	bytes int64    // about what it takes in memory
 	order []*entry // in the order in which to read
 	index map[Key]*entry
 
@@ -73,6 +74,23 @@ func newSession(r Request, results []Result) *session {
 	return s
 }
 
+// entryBytes is about what one partition takes in memory, in its entry and in the index, without the name of its topic.
+const entryBytes = 256
+
+// size counts the name for each partition: that of an unknown topic can be as long as its client likes.
+func (k Key) size() int64 { return entryBytes + int64(len(k.Topic)) }
+
+// growth is how many bytes the partitions add that are not there yet.
+func (s *session) growth(wanted []Wanted) int64 {
+	total := int64(0)
+	for i := range wanted {
+		if s.index[wanted[i].Key] == nil {
+			total += wanted[i].size()
+		}
+	}
+	return total
+}
+
 // update takes over the changes of a request. Forgetting comes last, as in Kafka.
 func (s *session) update(r Request) {
 	for _, w := range r.Wanted {
@@ -83,6 +101,7 @@ func (s *session) update(r Request) {
 		e := &entry{Wanted: w, highWatermark: untold, logStart: untold}
 		s.index[w.Key] = e
 		s.order = append(s.order, e)
+		s.bytes += w.size()
 	}
 	if len(r.Forgotten) == 0 {
 		return
@@ -90,6 +109,7 @@ func (s *session) update(r Request) {
 	for _, key := range r.Forgotten {
 		if e := s.index[key]; e != nil {
 			e.forgotten = true
+			s.bytes -= key.size()
 			delete(s.index, key)
 		}
 	}
