@@ -63,14 +63,7 @@ func makeClaim(dir vfs.Dir, atLeast Epoch) (*claim, error) {
 		if err != nil {
 			return nil, &StorageError{Op: "make claim", Path: dir.Path(), Err: err}
 		}
-		held, err := dir.Hold(claimName(epoch.claim()))
-		if isGone(err) {
-			return nil, fmt.Errorf("claim of epoch %d of %s was removed at once: %w", epoch, dir.Path(), ErrFenced)
-		}
-		if err != nil {
-			return nil, &StorageError{Op: "hold claim", Path: dir.Path(), Err: err}
-		}
-		return &claim{dir: dir, epoch: epoch, held: held}, nil
+		return holdClaim(dir, epoch)
 	}
 	return nil, fmt.Errorf("%s: no epoch is left", dir.Path())
 }
@@ -97,16 +90,34 @@ func (n *partitionNames) reserved(dir vfs.Dir) error {
 	return nil
 }
 
+// holdClaim holds the claim that was just made, and makes it durable before anything is removed or written in its name: if a server crash undid
+// the mkdir after lower claims had gone, the highest epoch would be gone with it, and another taker would get an epoch, and file names, that
+// are in use.
+func holdClaim(dir vfs.Dir, epoch Epoch) (*claim, error) {
+	held, err := dir.Hold(claimName(epoch.claim()))
+	if isGone(err) {
+		return nil, fmt.Errorf("claim of epoch %d of %s was removed at once: %w", epoch, dir.Path(), ErrFenced)
+	}
+	if err != nil {
+		return nil, &StorageError{Op: "hold claim", Path: dir.Path(), Err: err}
+	}
+	c := &claim{dir: dir, epoch: epoch, held: held}
+	if err := dir.Sync(); err != nil {
+		c.close()
+		return nil, &StorageError{Op: "sync directory", Path: dir.Path(), Err: err}
+	}
+	return c, nil
+}
+
 // settle is step 2 of a takeover: it removes every lower claim and returns the listing in which the own one is the only claim and the
 // highest name. Why each rule:
 //   - give way only to a higher name: two takers that gave way to each other would leave the partition without an owner;
 //   - never back off to a lower one: its holder may have been removed by us, and would be resurrected;
 //   - list again after removing: a taker that listed before our mkdir may have claimed in between, below or above us;
 //   - sync after removing: a removal that a server crash undoes would revive a fenced leader's claim;
-//   - sync, list and check also when there was nothing to remove: if a server crash undoes our mkdir, another taker gets the same epoch, and
-//     the same file names. So nothing is written before a check, by handle, that follows a sync.
+//   - check at the end: a claim of the same name may be another's, if a server crash undid our mkdir before it was synced.
 func (c *claim) settle() (*partitionNames, error) {
-	for synced := false; ; synced = true {
+	for {
 		names, err := listPartition(c.dir)
 		if err != nil {
 			return nil, err
@@ -114,7 +125,7 @@ func (c *claim) settle() (*partitionNames, error) {
 		if err := c.giveWay(names); err != nil {
 			return nil, err
 		}
-		if len(names.claims) == 1 && synced {
+		if len(names.claims) == 1 {
 			return names, c.check()
 		}
 		if err := c.removeLower(names); err != nil {
@@ -142,7 +153,7 @@ func (c *claim) giveWay(names *partitionNames) error {
 	return nil
 }
 
-// removeLower ends the leaderships below and makes their end durable, and one's own claim. Any error but "not found" stops the takeover: a claim that cannot be removed still acknowledges.
+// removeLower ends the leaderships below. Any error but "not found" stops the takeover: a claim that cannot be removed still acknowledges.
 func (c *claim) removeLower(names *partitionNames) error {
 	for _, number := range names.claims {
 		if number >= c.epoch.claim() {

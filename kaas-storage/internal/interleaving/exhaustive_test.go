@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs/fileserver"
 )
 
@@ -38,12 +39,15 @@ func TestShortPrograms(t *testing.T) {
 	}{
 		{fine(twoOwners()), -1},
 		{withCrash(twoOwners()), -1},
-		{delayed(twoOwners()), -1},
-		{deleting(twoOwners()), -1},
+		{delayed(twoOwners()), 3},
+		{deleting(twoOwners()), 4},
 		{threeOwners(), 2},
 		{slowTaker(), 2},
 		{handingOver(), 2},
 		{withCrash(unsyncedClaim()), 2},
+		{lostClaim(), 1},
+		{samePod(), 4},
+		{destroying(), 3},
 	} {
 		t.Run(c.plan.Name, func(t *testing.T) {
 			t.Parallel()
@@ -141,5 +145,47 @@ func overtakenTaker() Plan {
 	p.Name = "leader, taker, and a taker that overtakes it"
 	p.Owners[1].Steps = []Step{Take()}
 	p.Owners[2].Steps = []Step{Take()}
+	return p
+}
+
+// lostClaim is a crash that undoes the claim of a taker and not what it removed.
+func lostClaim() Plan {
+	p := withCrash(unsyncedClaim())
+	p.Name = "a taker's claim is lost at a server crash"
+	p.Owners = append(p.Owners, OwnerPlan{"thief", "4", []Step{Take()}})
+	p.Losses = []loss{{"directories that were made are lost", func(c fileserver.Change) bool { return c.Kind != vfs.ChangeMkdir }}}
+	return p
+}
+
+// staleSizes is a client that knows the size that a segment had before it grew.
+func staleSizes() Plan {
+	p := twoOwners()
+	p.Name = "a taker with stale attributes"
+	p.Owners = []OwnerPlan{
+		{"old", "1", []Step{Append(0), Append(0), Append(0), Handover()}},
+		{"taker", "2", []Step{Take()}},
+	}
+	listed := 0
+	p.Policy = fileserver.Policy{Stale: always, Attributes: func() bool { listed++; return listed%2 == 0 }}
+	return p
+}
+
+// samePod is a second process on the leader's machine.
+func samePod() Plan {
+	p := deleting(twoOwners())
+	p.Name = "two processes of one client"
+	p.Owners[1].Client = "1"
+	return p
+}
+
+// destroying is a partition that is deleted while one leads and one takes over.
+func destroying() Plan {
+	p := twoOwners()
+	p.Name = "deletion"
+	p.Owners = []OwnerPlan{
+		{"old", "1", []Step{Append(0)}},
+		{"taker", "2", []Step{Take(), Append(0)}},
+		{"deleter", "3", []Step{Destroy(), Destroy()}},
+	}
 	return p
 }
