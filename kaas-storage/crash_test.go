@@ -65,20 +65,24 @@ var programs = []program{
 		w.deleteRecords(8)
 		w.append("e", 1)
 	}},
-	{name: "retention by size", config: func(c *storage.Config) { c.SegmentBytes, c.RetentionBytes, c.RetentionAge = 150, 200, -1 }, options: storage.Options{RetentionInterval: time.Minute},
+	{
+		name: "retention by size", config: func(c *storage.Config) { c.SegmentBytes, c.RetentionBytes, c.RetentionAge = 150, 200, -1 }, options: storage.Options{RetentionInterval: time.Minute},
 		run: func(w *crashWorld) {
 			for i := range 5 {
 				w.append(fmt.Sprint("r", i), 2)
 			}
 			w.retention(4)
 			w.append("z", 1)
-		}},
-	{name: "retention by age takes the active segment", config: func(c *storage.Config) { c.RetentionAge = time.Hour }, options: storage.Options{RetentionInterval: time.Minute},
+		},
+	},
+	{
+		name: "retention by age takes the active segment", config: func(c *storage.Config) { c.RetentionAge = time.Hour }, options: storage.Options{RetentionInterval: time.Minute},
 		run: func(w *crashWorld) {
 			w.append("a", 2)
 			w.retention(2)
 			w.append("b", 1)
-		}},
+		},
+	},
 	{name: "takeover", run: func(w *crashWorld) {
 		w.append("a", 2)
 		w.take()
