@@ -1,5 +1,5 @@
-// Package ownership keeps this broker's partitions open: it follows the catalog, takes over what is new or was lost, some at a time and those that
-// requests wait for first, tries again what failed, and hands everything over at the end.
+// Package ownership keeps this broker's partitions open, those of topics and those of the coordinator's slots: it follows the catalog, takes over
+// what is new or was lost, some at a time and those that requests wait for first, tries again what failed, and hands everything over at the end.
 //
 // It decides nothing about who should lead: in the modes of one broker that is always this one. Safety does not depend on it either: the claims of
 // the log engine fence, whatever is believed here.

@@ -2,22 +2,19 @@ package ownership
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-storage"
 )
 
-// entry is one partition. The manager's mutex guards it, but for what never changes.
+// entry is one partition, of a topic or of the coordinator. The manager's mutex guards it, but for what never changes.
 //
 // Of a takeover in the queue, a takeover under way and a retry that is timed there is at most one, and none while the partition is led: taking over
 // a partition that is led well would fence it.
 type entry struct {
 	label string // never changes
-	index int32  // never changes
 
-	topic     *catalog.Topic
+	place     place
 	partition *storage.Partition // the newest that was opened; its leadership may have ended
 	term      *term              // of partition
 	failure   error              // why the last attempt, or the last leadership, ended
@@ -38,8 +35,8 @@ type taking struct {
 	done   chan struct{} // closed when it has returned, and what it opened for an entry that is gone is closed
 }
 
-func newEntry(topic *catalog.Topic, index int32) *entry {
-	return &entry{label: fmt.Sprintf("%s-%d", topic.Name, index), index: index, topic: topic, changed: make(chan struct{})}
+func newEntry(label string, at place) *entry {
+	return &entry{label: label, place: at, changed: make(chan struct{})}
 }
 
 // led reports whether the partition is open and its leadership has not ended, as far as is known.

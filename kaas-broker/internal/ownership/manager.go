@@ -33,6 +33,8 @@ type Options struct {
 	Parallel int
 	// TakeoverTimeout ends one takeover that makes no progress; 0 means two minutes.
 	TakeoverTimeout time.Duration
+	// Slots are the coordinator's partitions, which are kept open too; nil: there are none.
+	Slots *Slots
 	// Fenced is called when another process took a partition over, which is then left to it. It must not block. nil: the partition is taken back
 	// after a second.
 	Fenced func(label string, err error)
@@ -51,7 +53,7 @@ type key struct {
 	partition int32
 }
 
-// Manager holds one entry for each partition in the catalog.
+// Manager holds one entry for each partition in the catalog and for each slot.
 type Manager struct {
 	options Options
 	ctx     context.Context // of the takeovers; ended by Shutdown
@@ -82,8 +84,9 @@ func New(o Options) *Manager {
 	return m
 }
 
-// Run follows the catalog until ctx ends.
+// Run takes the slots, and follows the catalog until ctx ends.
 func (m *Manager) Run(ctx context.Context) error {
+	m.adoptSlots()
 	changed := make(chan struct{}, 1)
 	defer m.options.Catalog.Watch(changed)()
 	for {
@@ -123,10 +126,10 @@ func (m *Manager) adoptLocked(topic *catalog.Topic) {
 	for index := range topic.Partitions {
 		k := key{topic.ID, index}
 		if e := m.entries[k]; e != nil {
-			m.configureLocked(e, topic)
+			configureLocked(e, m.placeOf(topic, index))
 			continue
 		}
-		m.entries[k] = newEntry(topic, index)
+		m.entries[k] = newEntry(labelOf(topic, index), m.placeOf(topic, index))
 		m.enqueueLocked(m.entries[k], false)
 	}
 }
@@ -160,11 +163,19 @@ func (m *Manager) Await(ctx context.Context, topic *catalog.Topic, index int32) 
 		if !errors.Is(err, ErrTakingOver) {
 			return p, err
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: %w: %w", e.label, ErrTakingOver, context.Cause(ctx))
+		if err := wait(ctx, e, changed); err != nil {
+			return nil, err
 		}
+	}
+}
+
+// wait returns when the entry has changed.
+func wait(ctx context.Context, e *entry, changed <-chan struct{}) error {
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w: %w", e.label, ErrTakingOver, context.Cause(ctx))
 	}
 }
 
@@ -176,9 +187,9 @@ func (m *Manager) entryLocked(topic *catalog.Topic, index int32) (*entry, error)
 	current, known := m.options.Catalog.Snapshot().ByID(topic.ID)
 	switch {
 	case m.closed:
-		return nil, fmt.Errorf("%s-%d: %w", topic.Name, index, storage.ErrClosed)
+		return nil, fmt.Errorf("%s: %w", labelOf(topic, index), storage.ErrClosed)
 	case !known || !current.HasPartition(index):
-		return nil, fmt.Errorf("%s-%d: %w", topic.Name, index, ErrUnknownPartition)
+		return nil, fmt.Errorf("%s: %w", labelOf(topic, index), ErrUnknownPartition)
 	}
 	m.adoptLocked(current)
 	return m.entries[key{topic.ID, index}], nil
@@ -198,18 +209,9 @@ func (m *Manager) serveLocked(e *entry) (*storage.Partition, error) {
 	}
 }
 
-// config is what the engine is told of a topic.
-func (m *Manager) config(topic *catalog.Topic) storage.Config {
-	c := topic.Effective.Storage()
-	if limit := m.options.MaxSegmentBytes; limit > 0 {
-		c.SegmentBytes = min(c.SegmentBytes, limit)
-	}
-	return c
-}
-
-func (m *Manager) configureLocked(e *entry, topic *catalog.Topic) {
-	e.topic = topic
+func configureLocked(e *entry, at place) {
+	e.place = at
 	if e.partition != nil {
-		e.partition.SetConfig(m.config(topic))
+		e.partition.SetConfig(at.config())
 	}
 }

@@ -39,6 +39,12 @@ type bench struct {
 // bubble runs a test with a manager that follows its catalog, in virtual time.
 func bubble(t *testing.T, o ownership.Options, test func(b *bench)) {
 	t.Helper()
+	bubbleBefore(t, o, func(*bench) {}, test)
+}
+
+// bubbleBefore is bubble with something to do before the manager runs.
+func bubbleBefore(t *testing.T, o ownership.Options, before, test func(b *bench)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{t: t, catalog: catalog.New()}
 		b.fs = vfs.NewFault(vfs.NewMem(64<<20), b.call)
@@ -48,6 +54,7 @@ func bubble(t *testing.T, o ownership.Options, test func(b *bench)) {
 		b.engine = b.newEngine()
 		o.Engine, o.Volume, o.Catalog = b.engine, b.volume, b.catalog
 		b.Manager = ownership.New(o)
+		before(b)
 		ctx, cancel := context.WithCancel(t.Context())
 		ran := make(chan error, 1)
 		go func() { ran <- b.Run(ctx) }()

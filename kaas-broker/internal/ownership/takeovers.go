@@ -5,9 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-storage"
-	"github.com/kaas-rs/kaas/kaas-storage/topicdir"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
@@ -39,39 +37,39 @@ func (m *Manager) takeQueued() {
 		ctx, cancel := context.WithTimeout(m.ctx, m.options.TakeoverTimeout)
 		done := make(chan struct{})
 		e.taking = &taking{cancel: cancel, done: done}
-		topic := e.topic
+		at := e.place
 		m.mu.Unlock()
 		t := &term{}
-		p, err := m.take(ctx, e, topic, t)
+		p, err := m.take(ctx, e, at, t)
 		cancel()
 		m.taken(e, t, p, err)
 		close(done)
 	}
 }
 
-func (m *Manager) take(ctx context.Context, e *entry, topic *catalog.Topic, t *term) (*storage.Partition, error) {
-	dir, err := m.openDir(ctx, topic, e.index)
+func (m *Manager) take(ctx context.Context, e *entry, at place, t *term) (*storage.Partition, error) {
+	dir, err := openDir(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	return m.options.Engine.Take(ctx, dir, storage.TakeOptions{
 		Label:  e.label,
 		Volume: m.options.Volume,
-		Config: m.config(topic),
+		Config: at.config(),
 		Ended:  func(err error) { m.ended(e, t, err) },
 	})
 }
 
 // openDir opens a partition's directory. When ctx ends first, the file operation goes on by itself: nothing can stop one that hangs, and waiting for
 // it would keep the worker, and the end of the manager, as long as the volume hangs.
-func (m *Manager) openDir(ctx context.Context, topic *catalog.Topic, index int32) (vfs.Dir, error) {
+func openDir(ctx context.Context, at place) (vfs.Dir, error) {
 	type opened struct {
 		dir vfs.Dir
 		err error
 	}
 	result := make(chan opened)
 	go func() {
-		dir, err := topicdir.OpenPartition(m.options.Volume, topicdir.Topic{Name: topic.Name, ID: topic.ID, Partitions: topic.Partitions}, index)
+		dir, err := at.open()
 		select {
 		case result <- opened{dir, err}:
 		case <-ctx.Done():
@@ -120,7 +118,7 @@ func (m *Manager) discard(p *storage.Partition) {
 func (m *Manager) openedLocked(e *entry, t *term, p *storage.Partition) {
 	old := e.partition
 	e.partition, e.term, e.failure, e.attempts = p, t, nil, 0
-	m.configureLocked(e, e.topic) // the topic may have changed meanwhile
+	configureLocked(e, e.place) // which may have changed meanwhile
 	if old != nil {
 		old.Abandon()
 	}
