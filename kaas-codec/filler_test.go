@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-codec"
 )
 
 // unknownTag is above every tag that Kafka defines.
@@ -94,7 +96,11 @@ func resetLaterTags(message any) {
 	}
 }
 
-// coreKeys are the keys whose requests can be decoded.
-func coreKeys() []int16 {
-	return []int16{0, 1, 2, 3, 18, 19, 20, 21, 22, 23, 32, 37, 44, 60, 75}
+// decodableKeys are the keys whose requests can be decoded: all that are served.
+func decodableKeys() []int16 {
+	var keys []int16
+	for _, spec := range codec.Specs() {
+		keys = append(keys, spec.Key)
+	}
+	return keys
 }

@@ -2,9 +2,7 @@ package codec_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/kaas-rs/kaas/kaas-codec"
@@ -13,16 +11,10 @@ import (
 // Whatever arrives in a frame: no panic, only the documented errors, no memory
 // beyond the bound, and what is accepted can be written and read again.
 func FuzzRequest(f *testing.F) {
-	for _, name := range []string{"core-3.7.2.txt", "core-4.3.1.txt"} {
-		goldenLines(f, name, func(line string) {
-			if words := strings.Fields(line); words[0] == "request" {
-				frame, err := hex.DecodeString(words[3])
-				if err != nil {
-					f.Fatal(err)
-				}
-				f.Add(frame)
-			}
-		})
+	for _, message := range goldenMessages(f) {
+		if message.request {
+			f.Add(message.frame)
+		}
 	}
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		h, body, err := codec.ParseRequestHeader(frame)

@@ -34,34 +34,71 @@ func goldenLines(t testing.TB, name string, run func(line string)) {
 	}
 }
 
-// What Kafka writes is read and written again without a difference.
-func TestGoldenMessages(t *testing.T) {
-	seen := map[int16]int{}
-	for _, name := range []string{"core-3.7.2.txt", "core-4.3.1.txt"} {
+// goldenMessage is one line of a file of messages: a frame without its size.
+type goldenMessage struct {
+	request bool
+	header  codec.RequestHeader // key and version only
+	content string              // empty, typical or full
+	frame   []byte
+}
+
+// goldenMessages returns the messages of all files.
+func goldenMessages(t testing.TB) []goldenMessage {
+	t.Helper()
+	var messages []goldenMessage
+	for _, name := range []string{
+		"core-3.7.2.txt", "core-4.3.1.txt", "groups-3.7.2.txt", "transactions-3.7.2.txt", "volumes-3.7.2.txt", "admin-3.7.2.txt",
+	} {
 		goldenLines(t, name, func(line string) {
+			var message goldenMessage
 			var what, digits string
-			var h codec.RequestHeader
-			if _, err := fmt.Sscan(line, &what, &h.Key, &h.Version, &digits); err != nil {
-				t.Fatal(err)
-			}
-			frame, err := hex.DecodeString(digits)
+			_, err := fmt.Sscan(line, &what, &message.header.Key, &message.header.Version, &message.content, &digits)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%s: %q: %v", name, line, err)
 			}
-			if spec, _ := codec.Lookup(h.Key); !spec.Supports(h.Version) {
-				t.Fatalf("key %d version %d is not registered", h.Key, h.Version)
+			message.request = what == "request"
+			if message.frame, err = hex.DecodeString(digits); err != nil {
+				t.Fatalf("%s: %q: %v", name, line, err)
 			}
-			seen[h.Key]++
-			if what == "request" {
-				checkGoldenRequest(t, h, frame)
-			} else {
-				checkGoldenResponse(t, h, frame)
-			}
+			messages = append(messages, message)
 		})
 	}
-	for _, key := range coreKeys() {
-		if seen[key] == 0 {
-			t.Errorf("no golden message of key %d", key)
+	return messages
+}
+
+// What Kafka writes is read and written again without a difference.
+func TestGoldenMessages(t *testing.T) {
+	for _, message := range goldenMessages(t) {
+		h := message.header
+		if spec, _ := codec.Lookup(h.Key); !spec.Supports(h.Version) {
+			t.Fatalf("key %d version %d is not registered", h.Key, h.Version)
+		}
+		if message.request {
+			checkGoldenRequest(t, h, message.frame)
+		} else {
+			checkGoldenResponse(t, h, message.frame)
+		}
+	}
+}
+
+// Every version of every key is there in each case.
+func TestGoldenMessagesAreComplete(t *testing.T) {
+	seen := map[string]bool{}
+	name := func(request bool, key, version int16, content string) string {
+		return fmt.Sprintf("request %v key %d version %d %s", request, key, version, content)
+	}
+	for _, message := range goldenMessages(t) {
+		seen[name(message.request, message.header.Key, message.header.Version, message.content)] = true
+	}
+	for _, spec := range codec.Specs() {
+		for version := spec.MinVersion; version <= spec.MaxVersion; version++ {
+			for _, content := range []string{"empty", "typical", "full"} {
+				for _, request := range []bool{true, false} {
+					if wanted := name(request, spec.Key, version, content); !seen[wanted] {
+						t.Errorf("no golden message: %s", wanted)
+					}
+				}
+			}
 		}
 	}
 }

@@ -67,7 +67,7 @@ func stricter(err error) bool {
 func damagedRequests() ([]codec.RequestHeader, [][]byte) {
 	var headers []codec.RequestHeader
 	var bodies [][]byte
-	for _, key := range coreKeys() {
+	for _, key := range decodableKeys() {
 		spec, _ := codec.Lookup(key)
 		for version := spec.MinVersion; version <= spec.MaxVersion; version++ {
 			h := codec.RequestHeader{Key: key, Version: version}

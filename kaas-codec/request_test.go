@@ -15,10 +15,10 @@ import (
 
 const samplesPerVersion = 30
 
-// eachCoreVersion runs a subtest for every version of every decodable key.
-func eachCoreVersion(t *testing.T, run func(t *testing.T, h codec.RequestHeader, random *rand.Rand)) {
+// eachVersion runs a subtest for every version of every decodable key.
+func eachVersion(t *testing.T, run func(t *testing.T, h codec.RequestHeader, random *rand.Rand)) {
 	t.Helper()
-	for _, key := range coreKeys() {
+	for _, key := range decodableKeys() {
 		spec, known := codec.Lookup(key)
 		if !known {
 			t.Fatalf("key %d is not registered", key)
@@ -42,7 +42,7 @@ func sample(random *rand.Rand, h codec.RequestHeader) []byte {
 }
 
 func TestDecodeRequestAcceptsEveryValidRequest(t *testing.T) {
-	eachCoreVersion(t, func(t *testing.T, h codec.RequestHeader, random *rand.Rand) {
+	eachVersion(t, func(t *testing.T, h codec.RequestHeader, random *rand.Rand) {
 		for range samplesPerVersion {
 			body := sample(random, h)
 			request, err := codec.DecodeRequest(h, body)
@@ -60,7 +60,7 @@ func TestDecodeRequestAcceptsEveryValidRequest(t *testing.T) {
 }
 
 func TestDecodeRequestIgnoresBytesAfterTheMessage(t *testing.T) {
-	eachCoreVersion(t, func(t *testing.T, h codec.RequestHeader, random *rand.Rand) {
+	eachVersion(t, func(t *testing.T, h codec.RequestHeader, random *rand.Rand) {
 		body := sample(random, h)
 		longer := append(bytes.Clone(body), 0xff, 0x00, 0x7f)
 		request, err := codec.DecodeRequest(h, longer)
@@ -74,7 +74,7 @@ func TestDecodeRequestIgnoresBytesAfterTheMessage(t *testing.T) {
 }
 
 func TestDecodeRequestRefusesEveryTruncation(t *testing.T) {
-	eachCoreVersion(t, func(t *testing.T, h codec.RequestHeader, random *rand.Rand) {
+	eachVersion(t, func(t *testing.T, h codec.RequestHeader, random *rand.Rand) {
 		for range 5 {
 			body := sample(random, h)
 			for end := range body {
@@ -90,7 +90,7 @@ func TestDecodeRequestRefusesEveryTruncation(t *testing.T) {
 // A damaged request may still be valid. If so, it has to be what kmsg reads too,
 // and nothing may panic.
 func TestDecodeRequestSurvivesDamage(t *testing.T) {
-	eachCoreVersion(t, func(t *testing.T, h codec.RequestHeader, random *rand.Rand) {
+	eachVersion(t, func(t *testing.T, h codec.RequestHeader, random *rand.Rand) {
 		for range samplesPerVersion {
 			body := sample(random, h)
 			for range min(len(body), 20) {
@@ -120,7 +120,6 @@ func TestDecodeRequestRefusals(t *testing.T) {
 		{"negative key", codec.RequestHeader{Key: -1}, codec.ErrUnknownKey},
 		{"version above", codec.RequestHeader{Key: 18, Version: 4}, codec.ErrUnsupportedVersion},
 		{"version below", codec.RequestHeader{Key: 18, Version: -1}, codec.ErrUnsupportedVersion},
-		{"no schema", codec.RequestHeader{Key: 11, Version: 0}, codec.ErrNoSchema},
 		{"empty body", codec.RequestHeader{Key: 0, Version: 3}, codec.ErrMalformed},
 	}
 	for _, c := range cases {

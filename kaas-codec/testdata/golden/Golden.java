@@ -24,11 +24,15 @@ import org.apache.kafka.common.protocol.types.TaggedFields;
 import org.apache.kafka.common.protocol.types.Type;
 
 public class Golden {
-    static final int SAMPLES = 3;
-    static final HexFormat HEX = HexFormat.of();
-    static final Random RANDOM = new Random(1);
+    // EMPTY: null or else the shortest and smallest of everything, no tags.
+    // TYPICAL: a bit of all, by chance. FULL: nothing is null, empty or left out.
+    enum Case { EMPTY, TYPICAL, FULL }
 
-    // write KEY ...: "request|response KEY VERSION FRAME" for each key, version, sample
+    static final HexFormat HEX = HexFormat.of();
+    static final Random RANDOM = new Random();
+    static Case wanted;
+
+    // write KEY ...: "request|response KEY VERSION CASE FRAME" for each key, version, case
     // versions: "KEY VERSION REQUEST-HEADER RESPONSE-HEADER" for each key and version
     // judge: reads "KEY VERSION BODY" lines, answers "ok BODY", "ok unwritable" or "refused WHY"
     public static void main(String[] args) throws Exception {
@@ -43,7 +47,10 @@ public class Golden {
         for (int i = 1; i < args.length; i++) {
             ApiKeys key = ApiKeys.forId(Integer.parseInt(args[i]));
             for (short version = 0; version <= key.latestVersion(); version++) {
-                for (int sample = 0; sample < SAMPLES; sample++) {
+                for (Case each : Case.values()) {
+                    wanted = each;
+                    // A message does not depend on which others are written.
+                    RANDOM.setSeed(key.id * 1000 + version * 10 + each.ordinal());
                     print("request", key, version, request(key, version));
                     print("response", key, version, response(key, version));
                 }
@@ -70,14 +77,15 @@ public class Golden {
     }
 
     static void print(String what, ApiKeys key, short version, byte[] frame) {
-        System.out.println(what + " " + key.id + " " + version + " " + HEX.formatHex(frame));
+        System.out.println(what + " " + key.id + " " + version + " "
+            + wanted.name().toLowerCase() + " " + HEX.formatHex(frame));
     }
 
     static byte[] request(ApiKeys key, short version) throws Exception {
         short headerVersion = key.requestHeaderVersion(version);
         RequestHeaderData header = new RequestHeaderData()
             .setRequestApiKey(key.id).setRequestApiVersion(version)
-            .setCorrelationId(RANDOM.nextInt()).setClientId(word());
+            .setCorrelationId(RANDOM.nextInt()).setClientId(wanted == Case.EMPTY ? null : word());
         ApiMessage body = key.messageType.newRequest();
         body.read(new ByteBufferAccessor(random(key.messageType.requestSchemas()[version])), version);
         return concatenate(bytes(header, headerVersion), bytes(body, version));
@@ -110,11 +118,11 @@ public class Golden {
     }
 
     static Object value(Type type) throws Exception {
-        if (type.isNullable() && RANDOM.nextInt(4) == 0) {
+        if (type.isNullable() && occurs(wanted != Case.FULL, 4)) {
             return null;
         }
         if (type.isArray()) {
-            Object[] elements = new Object[RANDOM.nextInt(3)];
+            Object[] elements = new Object[number(0, 1 + RANDOM.nextInt(2), 2)];
             for (int i = 0; i < elements.length; i++) {
                 elements[i] = value(type.arrayElementType().get());
             }
@@ -142,12 +150,12 @@ public class Golden {
         TreeMap<Integer, Object> values = new TreeMap<>();
         for (Object entry : ((Map<?, ?>) fields.get(type)).entrySet()) {
             Map.Entry<?, ?> known = (Map.Entry<?, ?>) entry;
-            if (RANDOM.nextInt(2) == 0) {
+            if (occurs(wanted == Case.FULL, 2)) {
                 Type of = ((org.apache.kafka.common.protocol.types.Field) known.getValue()).type;
                 values.put((Integer) known.getKey(), value(of));
             }
         }
-        if (RANDOM.nextInt(4) == 0) {
+        if (occurs(wanted == Case.FULL, 4)) {
             values.put(1000, new RawTaggedField(1000, word().getBytes()));
         }
         return values;
@@ -170,20 +178,33 @@ public class Golden {
             return ByteBuffer.wrap(word().getBytes());
         }
         switch (type) {
-            case "BOOLEAN": return RANDOM.nextBoolean();
-            case "INT8": return (byte) RANDOM.nextInt();
-            case "INT16": return (short) RANDOM.nextInt();
-            case "UINT16": return RANDOM.nextInt(1 << 16);
-            case "INT32": return RANDOM.nextInt();
-            case "INT64": return RANDOM.nextLong();
-            case "FLOAT64": return RANDOM.nextDouble();
-            case "UUID": return new Uuid(RANDOM.nextLong(), RANDOM.nextLong());
+            case "BOOLEAN": return number(0, RANDOM.nextInt(2), 1) == 1;
+            case "INT8": return (byte) bits();
+            case "INT16": return (short) bits();
+            case "UINT16": return (int) bits() & 0xffff;
+            case "INT32": return (int) bits();
+            case "INT64": return bits();
+            case "FLOAT64": return wanted == Case.EMPTY ? 0.0 : RANDOM.nextDouble();
+            case "UUID": return new Uuid(bits(), bits());
             default: throw new IllegalArgumentException("no value for " + type);
         }
     }
 
     static String word() {
-        return String.valueOf((char) ('a' + RANDOM.nextInt(26))).repeat(RANDOM.nextInt(9));
+        return String.valueOf((char) ('a' + RANDOM.nextInt(26))).repeat(number(0, RANDOM.nextInt(9), 3));
+    }
+
+    static long bits() {
+        return wanted == Case.EMPTY ? 0 : RANDOM.nextLong();
+    }
+
+    static int number(int empty, int typical, int full) {
+        return wanted == Case.EMPTY ? empty : wanted == Case.FULL ? full : typical;
+    }
+
+    // What one message in so many has is certain or impossible in the others.
+    static boolean occurs(boolean certain, int oneIn) {
+        return wanted == Case.TYPICAL ? RANDOM.nextInt(oneIn) == 0 : certain;
     }
 
     static void judge() throws Exception {
