@@ -37,7 +37,7 @@ run: build ## Starts kaas on 127.0.0.1:9092, in memory unless ARGS say otherwise
 
 .PHONY: test
 test: dependencies ## Runs the tests of every module, each on its own
-	scripts/each-module.sh libraries $(if $(RACE),race,test)
+	scripts/each-module.sh portable $(if $(RACE),race,test)
 
 .PHONY: test-clients
 test-clients: client-suites build ## Runs real Kafka clients against bin/kaas

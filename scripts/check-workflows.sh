@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# check-workflows.sh: fails when a module has no workflow, or when its workflow does not run at a change of a module that it depends on.
+# check-workflows.sh: fails when a module is not in versions.yaml or has no workflow, or when its workflow does not run at a change of a module that it depends on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
+while read -r file; do
+  grep -qE "^  (- )?$(dirname "$file")(:|\$)" versions.yaml && continue
+  echo "$(dirname "$file"): not in versions.yaml" >&2
+  status=1
+done < <(git ls-files '*go.mod')
 for module in $(scripts/modules.sh all); do
   workflow=.github/workflows/${module//\//-}.yml
   if [[ ! -e $workflow ]]; then

@@ -1,25 +1,34 @@
 #!/usr/bin/env bash
-# modules.sh [all|libraries|portable|tests]: prints the folders of the Go modules, dependencies first.
-#   all        every module that is tagged, then the modules of tests (default)
-#   libraries  the tagged ones, as versions.yaml lists them
-#   portable   those that promise to compile for macOS and Windows
-#   tests      the modules of tests, which are never tagged
+# modules.sh [all|libraries|portable|tests]: prints the folders of the Go modules that versions.yaml lists, dependencies first.
+#   all        every module but those of tools (default)
+#   libraries  the tagged ones
+#   portable   those that need nothing but Go and promise to compile for macOS and Windows: the tagged ones and the examples
+#   tests      the modules of tests
 set -euo pipefail
 cd "$(dirname "$0")/.."
 libraries() {
   sed -n '/^modules:/,/^[^ ]/s/^  \([^:]*\): v.*/\1/p' versions.yaml
 }
+untagged() {
+  sed -n '/^untagged:/,/^[^ ]/s/^  - //p' versions.yaml
+}
+examples() {
+  untagged | grep /examples/
+}
 tests() {
-  for module in kaas-*/tests; do
-    [[ -e $module/go.mod ]] && echo "$module"
-  done
+  untagged | grep '/tests$'
 }
 case ${1:-all} in
   all)
     libraries
+    examples
     tests
     ;;
-  libraries | portable) libraries ;;
+  libraries) libraries ;;
+  portable)
+    libraries
+    examples
+    ;;
   tests) tests ;;
   *)
     sed -n '2,6s/^# //p' "$0" >&2
