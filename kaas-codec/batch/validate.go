@@ -127,6 +127,26 @@ func decodeSite(batch Batch, r Rules) (Site, bool) {
 	return "", false
 }
 
+// Decompresses reports whether [Validate] would decompress these records, which is where memory and time are out of
+// proportion to what a client has sent. It looks at a few header fields only, and may be asked of any bytes.
+func (r Rules) Decompresses(records []byte) bool {
+	const legacyAttributesAt = magicAt + 1
+	if len(records) <= legacyAttributesAt {
+		return false
+	}
+	switch magicOf(records) {
+	case 0, 1:
+		return r.Version < 3 && records[legacyAttributesAt]&compressionMask != 0
+	case magicV2:
+		if len(records) < HeaderSize || Batch(records).Compression() == None {
+			return false
+		}
+		_, decode := decodeSite(Batch(records), r)
+		return decode
+	}
+	return false
+}
+
 func tooLarge(size int, r Rules) error {
 	return reject(ErrTooLarge, "the record batch has %d bytes, max.message.bytes is %d", size, r.MaxBytes)
 }
