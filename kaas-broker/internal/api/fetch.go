@@ -83,7 +83,7 @@ func (c *fetchCall) begin() error {
 
 // poll reads until there is enough to answer, or max_wait is over.
 func (c *fetchCall) poll(ctx context.Context) error {
-	if c.read() || c.request.MaxWaitMillis <= 0 || len(c.rows) == 0 {
+	if c.read(ctx) || c.request.MaxWaitMillis <= 0 || len(c.rows) == 0 {
 		return c.confirmEmpty(ctx)
 	}
 	timer := time.NewTimer(time.Duration(c.request.MaxWaitMillis) * time.Millisecond)
@@ -92,7 +92,7 @@ func (c *fetchCall) poll(ctx context.Context) error {
 	defer func() { watch.end() }()
 	for {
 		// What came before the watch began makes no noise, so the next look is after it.
-		if c.read() {
+		if c.read(ctx) {
 			return c.confirmEmpty(ctx)
 		}
 		if !watch.covers(c.rows) {

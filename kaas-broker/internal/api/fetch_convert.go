@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -12,7 +13,7 @@ import (
 
 // readConverted reads for a client that knows only message sets: magic 0 in v0 and v1, magic 1 in v2 and v3. Control batches have no equal there: a
 // section of nothing else is passed over, for a client that got nothing would ask for it again for ever.
-func (c *fetchCall) readConverted(row *fetchRow, wanted *fetchsession.Wanted, o storage.ReadOptions) error {
+func (c *fetchCall) readConverted(ctx context.Context, row *fetchRow, wanted *fetchsession.Wanted, o storage.ReadOptions) error {
 	magic := int8(0)
 	if c.request.Version >= 2 {
 		magic = 1
@@ -30,7 +31,7 @@ func (c *fetchCall) readConverted(row *fetchRow, wanted *fetchsession.Wanted, o 
 		if err != nil {
 			return err
 		}
-		converted, next, err := c.convertDown(data, magic, wanted.Offset)
+		converted, next, err := c.convertDown(ctx, data, magic, wanted.Offset)
 		if err != nil {
 			return err
 		}
@@ -45,8 +46,8 @@ func (c *fetchCall) readConverted(row *fetchRow, wanted *fetchsession.Wanted, o 
 
 // convertDown converts the whole batches at the beginning of data and returns the offset behind them. Of a first batch that is cut the cut bytes are
 // returned as they are: its first fields are laid out alike in all formats, so the client sees a message that does not fit its limit, and raises it.
-func (c *fetchCall) convertDown(data []byte, magic int8, from int64) (converted []byte, next int64, err error) {
-	whole := 0
+func (c *fetchCall) convertDown(ctx context.Context, data []byte, magic int8, from int64) (converted []byte, next int64, err error) {
+	whole, compressed := 0, false
 	for rest := data; len(rest) > 0; {
 		b, after, err := batch.Next(rest)
 		if errors.Is(err, batch.ErrTruncated) && whole > 0 {
@@ -61,8 +62,15 @@ func (c *fetchCall) convertDown(data []byte, magic int8, from int64) (converted 
 		if b.Compression() == batch.Zstd && whole > 0 {
 			break // what comes before it can be read
 		}
-		next = b.LastOffset() + 1
+		next, compressed = b.LastOffset()+1, compressed || b.Compression() != batch.None
 		whole, rest = whole+len(b), after
+	}
+	if compressed {
+		release, err := c.handlers.decodes.takeLarge(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		defer release()
 	}
 	converted, err = batch.DownConvertFrom(data[:whole], magic, from, c.handlers.Tripwires)
 	return converted, next, err

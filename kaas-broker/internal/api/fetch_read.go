@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -53,14 +54,14 @@ func (r *fetchRow) release() {
 }
 
 // read reads every partition anew, within the response's limit, and reports whether the answer is due: there is enough, or something to be told at once.
-func (c *fetchCall) read() (due bool) {
+func (c *fetchCall) read(ctx context.Context) (due bool) {
 	snapshot := c.handlers.Catalog.Snapshot()
 	total, strangers := 0, 0
 	for i := range c.rows {
 		row := &c.rows[i]
 		row.release()
 		*row = fetchRow{bounds: untoldBounds, stranger: row.stranger}
-		if err := c.readOne(row, snapshot, &c.session.Wanted()[i], total); err != nil {
+		if err := c.readOne(ctx, row, snapshot, &c.session.Wanted()[i], total); err != nil {
 			row.fail(err)
 		}
 		row.stranger = (row.stranger || !c.looked) && row.unknown()
@@ -82,7 +83,7 @@ func (r *fetchRow) unknown() bool {
 }
 
 // readOne reads one partition; taken is what the ones before it have used of the response's limit.
-func (c *fetchCall) readOne(row *fetchRow, snapshot *catalog.Snapshot, wanted *fetchsession.Wanted, taken int) error {
+func (c *fetchCall) readOne(ctx context.Context, row *fetchRow, snapshot *catalog.Snapshot, wanted *fetchsession.Wanted, taken int) error {
 	var err error
 	if row.topic, err = c.topic(snapshot, wanted); err != nil {
 		return err
@@ -107,7 +108,7 @@ func (c *fetchCall) readOne(row *fetchRow, snapshot *catalog.Snapshot, wanted *f
 	limit := min(int(wanted.MaxBytes), c.maxBytes-taken)
 	whole := taken == 0 && c.request.Version >= fetchWithLimit
 	if c.request.Version < fetchWithV2 {
-		return c.readConverted(row, wanted, storage.ReadOptions{MaxBytes: limit, AtLeastOneBatch: whole})
+		return c.readConverted(ctx, row, wanted, storage.ReadOptions{MaxBytes: limit, AtLeastOneBatch: whole})
 	}
 	section, err := row.partition.Read(wanted.Offset, storage.ReadOptions{MaxBytes: limit, AtLeastOneBatch: whole})
 	if err != nil {

@@ -65,6 +65,7 @@ type Handlers struct {
 
 	sessions    *fetchsession.Cache
 	producerIDs *producerids.Allocator
+	decodes     decodeSlots
 }
 
 // New returns the handlers.
@@ -79,5 +80,6 @@ func New(d Deps) *Handlers {
 		Deps:        d,
 		sessions:    fetchsession.New(d.Config.Fetch.SessionSlots),
 		producerIDs: producerids.New(d.ProducerIDs),
+		decodes:     newDecodeSlots(),
 	}
 }

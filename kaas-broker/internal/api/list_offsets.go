@@ -115,9 +115,9 @@ func (h *Handlers) offsetsOf(ctx context.Context, r *protocol.Request, request *
 	}
 	found := *row
 	if request.Version == 0 {
-		found.OldStyleOffsets, err = boundaries(ctx, p, wanted.Timestamp, int(wanted.MaxNumOffsets))
+		found.OldStyleOffsets, err = h.boundaries(ctx, p, wanted.Timestamp, int(wanted.MaxNumOffsets))
 	} else {
-		err = offsetAt(ctx, p, wanted.Timestamp, request.IsolationLevel, &found)
+		err = h.offsetAt(ctx, p, wanted.Timestamp, request.IsolationLevel, &found)
 	}
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (h *Handlers) offsetsOf(ctx context.Context, r *protocol.Request, request *
 }
 
 // offsetAt fills in what the partition has at a time.
-func offsetAt(ctx context.Context, p *storage.Partition, time int64, isolation int8, row *kmsg.ListOffsetsResponseTopicPartition) error {
+func (h *Handlers) offsetAt(ctx context.Context, p *storage.Partition, time int64, isolation int8, row *kmsg.ListOffsetsResponseTopicPartition) error {
 	bounds := p.Offsets()
 	limit := bounds.HighWatermark
 	if isolation == readCommitted {
@@ -149,16 +149,26 @@ func offsetAt(ctx context.Context, p *storage.Partition, time int64, isolation i
 		}
 		return nil
 	case timeMaxTimestamp:
-		found, err = p.MaxTimestampOffset(ctx, limit)
+		found, err = h.recordAt(ctx, func() (storage.TimestampOffset, error) { return p.MaxTimestampOffset(ctx, limit) })
 	default:
-		found, err = p.OffsetForTimestamp(ctx, time, limit)
+		found, err = h.recordAt(ctx, func() (storage.TimestampOffset, error) { return p.OffsetForTimestamp(ctx, time, limit) })
 	}
 	row.Offset, row.Timestamp, row.LeaderEpoch = found.Offset, found.Timestamp, int32(found.LeaderEpoch)
 	return err
 }
 
+// recordAt runs a look-up that may have to decompress a batch.
+func (h *Handlers) recordAt(ctx context.Context, find func() (storage.TimestampOffset, error)) (storage.TimestampOffset, error) {
+	release, err := h.decodes.takeLookup(ctx)
+	if err != nil {
+		return storage.TimestampOffset{}, err
+	}
+	defer release()
+	return find()
+}
+
 // boundaries is the answer of v0: offsets at or before which there are only records older than the time, newest first, at most limit of them.
-func boundaries(ctx context.Context, p *storage.Partition, time int64, limit int) ([]int64, error) {
+func (h *Handlers) boundaries(ctx context.Context, p *storage.Partition, time int64, limit int) ([]int64, error) {
 	bounds := p.Offsets()
 	offsets := []int64{bounds.LogStart}
 	switch time {
@@ -166,7 +176,9 @@ func boundaries(ctx context.Context, p *storage.Partition, time int64, limit int
 	case timeLatest:
 		offsets = []int64{bounds.HighWatermark, bounds.LogStart}
 	default:
-		found, err := p.OffsetForTimestamp(ctx, time, bounds.HighWatermark)
+		found, err := h.recordAt(ctx, func() (storage.TimestampOffset, error) {
+			return p.OffsetForTimestamp(ctx, time, bounds.HighWatermark)
+		})
 		if err != nil {
 			return nil, err
 		}

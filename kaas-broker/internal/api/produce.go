@@ -52,7 +52,7 @@ type pendingAppend struct {
 	topic  *catalog.Topic
 }
 
-func (h *Handlers) produce(_ context.Context, r *protocol.Request) protocol.FinishFunc {
+func (h *Handlers) produce(ctx context.Context, r *protocol.Request) protocol.FinishFunc {
 	request, is := r.Message.(*kmsg.ProduceRequest)
 	if !is {
 		return mismatch(r)
@@ -64,7 +64,7 @@ func (h *Handlers) produce(_ context.Context, r *protocol.Request) protocol.Fini
 		timeout = leastTimeout
 	}
 	call.deadline = time.Now().Add(timeout)
-	call.appendAll(r.Conn)
+	call.appendAll(ctx, r.Conn)
 	return call.finish
 }
 
@@ -76,7 +76,7 @@ func mismatch(r *protocol.Request) protocol.FinishFunc {
 }
 
 // appendAll begins every append. Rows are allocated beforehand, because pending appends point to them.
-func (c *produceCall) appendAll(conn *protocol.Conn) {
+func (c *produceCall) appendAll(ctx context.Context, conn *protocol.Conn) {
 	count := 0
 	for t := range c.request.Topics {
 		count += len(c.request.Topics[t].Partitions)
@@ -100,7 +100,7 @@ func (c *produceCall) appendAll(conn *protocol.Conn) {
 				continue
 			}
 			rows = append(rows, newProduceRow(partition.Partition))
-			c.appendOne(topic, partition, &rows[len(rows)-1], err)
+			c.appendOne(ctx, topic, partition, &rows[len(rows)-1], err)
 		}
 		if len(rows) > first {
 			c.response.Topics = append(c.response.Topics, kmsg.ProduceResponseTopic{Topic: wanted.Topic, Partitions: rows[first:len(rows):len(rows)]})
@@ -147,14 +147,16 @@ func isTransactional(records []byte) bool {
 }
 
 // appendOne begins the append of one partition, or fills in why not.
-func (c *produceCall) appendOne(topic *catalog.Topic, wanted *kmsg.ProduceRequestTopicPartition, row *kmsg.ProduceResponseTopicPartition, err error) {
+func (c *produceCall) appendOne(
+	ctx context.Context, topic *catalog.Topic, wanted *kmsg.ProduceRequestTopicPartition, row *kmsg.ProduceResponseTopicPartition, err error,
+) {
 	var p *storage.Partition
 	var ticket storage.Ticket
 	if err == nil {
 		p, err = c.writable(topic, wanted)
 	}
 	if err == nil {
-		ticket, err = c.begin(p, topic, wanted.Records)
+		ticket, err = c.begin(ctx, p, topic, wanted.Records)
 	}
 	if err != nil {
 		c.fail(row, topic, err)
@@ -185,9 +187,9 @@ func (c *produceCall) writable(topic *catalog.Topic, wanted *kmsg.ProduceRequest
 // errNoTransaction answers batches of transactions, none of which can be open.
 var errNoTransaction = fmt.Errorf("the partition is in no transaction: this broker has no transaction coordinator: %w", kerr.InvalidTxnState)
 
-func (c *produceCall) begin(p *storage.Partition, topic *catalog.Topic, records []byte) (storage.Ticket, error) {
+func (c *produceCall) begin(ctx context.Context, p *storage.Partition, topic *catalog.Topic, records []byte) (storage.Ticket, error) {
 	rules := topic.Effective.Rules(c.request.Version, c.handlers.Now())
-	valid, err := batch.Validate(records, rules, c.handlers.Tripwires)
+	valid, err := c.handlers.decodes.validate(ctx, records, rules, c.handlers.Tripwires)
 	if err != nil {
 		return storage.Ticket{}, err
 	}
