@@ -40,7 +40,7 @@ func (b *Broker) Report() health.Report {
 		r.PartitionsFailed = append(r.PartitionsFailed, health.FailedPartition(f))
 	}
 	for _, p := range b.topics.Problems() {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s: %s", p.Manifest, p.Reason))
+		r.Problems = append(r.Problems, p.String())
 	}
 	for site, counts := range b.tripwires.Snapshot() {
 		addCounts(&r, site, counts)

@@ -49,7 +49,7 @@ func parseArguments(args []string) (arguments, error) {
 		return out, ErrVersion
 	}
 	for _, extra := range flags.Args() {
-		out.rejectf(extra, "unexpected argument %q", extra)
+		out.rejectf("", "unexpected argument %q", extra)
 	}
 	out.file, _ = flags.GetString("config")
 	overrides, _ := flags.GetStringArray("override")

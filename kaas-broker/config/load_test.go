@@ -207,7 +207,7 @@ func TestProblems(t *testing.T) {
 			[]string{"KAAS_BROKER_ID=-7"},
 			"no.such=1\nfetch.max.bytes=1\n",
 			[]string{
-				"5 problem(s)", "server.properties:1: Unknown", "server.properties:2: Invalid value 1 for configuration fetch.max.bytes",
+				"5 problems", "server.properties:1: Unknown", "server.properties:2: Invalid value 1 for configuration fetch.max.bytes",
 				"variable KAAS_BROKER_ID: Invalid value -7", "flag --nope", "flag --override: Invalid value 0 for configuration num.partitions",
 			},
 		},

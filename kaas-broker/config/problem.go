@@ -21,7 +21,11 @@ type ProblemsError struct{ Problems []Problem }
 // Error lists the problems, one a line.
 func (e *ProblemsError) Error() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d problem(s) in the configuration:", len(e.Problems))
+	noun := "problems"
+	if len(e.Problems) == 1 {
+		noun = "problem"
+	}
+	fmt.Fprintf(&text, "%d %s in the configuration:", len(e.Problems), noun)
 	for _, problem := range e.Problems {
 		text.WriteString("\n  " + problem.String())
 	}

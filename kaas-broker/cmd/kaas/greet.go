@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/rs/zerolog"
 
@@ -33,15 +34,15 @@ func greet(out io.Writer, log zerolog.Logger, c *config.Config, b *broker.Broker
 }
 
 func banner(out io.Writer, c *config.Config, b *broker.Broker, health string) {
-	fmt.Fprintf(out, "kaas %s, broker %d of cluster %s\n", version(), c.BrokerID, b.ClusterID())
+	fmt.Fprintf(out, "kaas %s in %s mode, broker %d of cluster %s\n", version(), c.Mode, c.BrokerID, b.ClusterID())
 	for _, l := range c.Listeners {
-		fmt.Fprintf(out, "  clients   %s (%s, %s)\n", b.Addr(l.Name), l.Name, l.Protocol)
+		fmt.Fprintf(out, "  clients   %s\n", door(l, b.Addr(l.Name).String(), b.Advertised(l.Name)))
 	}
 	if c.Mode == config.ModeDev {
 		fmt.Fprintln(out, "  data      in memory, gone when this process ends; --data-dir DIR keeps it")
 	} else {
-		fmt.Fprintf(out, "  data      %s\n", c.DataDir)
-		fmt.Fprintf(out, "  cluster   %s\n", c.ClusterDir)
+		fmt.Fprintf(out, "  data      %s\n", whole(c.DataDir))
+		fmt.Fprintf(out, "  cluster   %s\n", whole(c.ClusterDir))
 	}
 	if health != "" {
 		fmt.Fprintf(out, "  health    http://%s/healthz\n", health)
@@ -49,6 +50,27 @@ func banner(out io.Writer, c *config.Config, b *broker.Broker, health string) {
 	if try := suggestion(c, b); try != "" {
 		fmt.Fprintf(out, "try         %s\n", try)
 	}
+}
+
+// door tells where a listener listens, what it speaks, and where clients are sent if that is another address.
+func door(l config.Listener, address, advertised string) string {
+	text := address + " (" + l.Name
+	if string(l.Protocol) != l.Name {
+		text += ", " + string(l.Protocol)
+	}
+	text += ")"
+	if advertised != address {
+		text += ", clients are sent to " + advertised
+	}
+	return text
+}
+
+// whole is a path that means the same in another terminal.
+func whole(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
+	}
+	return path
 }
 
 // suggestion is a command for the first listener that needs no certificates.

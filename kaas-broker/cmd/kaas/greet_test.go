@@ -33,7 +33,7 @@ func greeting(t *testing.T, arguments ...string) (words, logged string) {
 
 func TestGreeting(t *testing.T) {
 	words, logged := greeting(t, "--log-format", "text", "--health-addr", "127.0.0.1:0")
-	mention(t, "greeting", words, []string{"clients   ADDRESS (PLAINTEXT", "in memory", "--data-dir", "health    http://127.0.0.1:", "kcat -b ADDRESS"})
+	mention(t, "greeting", words, []string{"in dev mode", "clients   ADDRESS (PLAINTEXT)\n", "in memory", "--data-dir", "health    http://127.0.0.1:", "kcat -b ADDRESS"})
 	mention(t, "log", logged, nil)
 
 	words, logged = greeting(t, "--health-addr", "off")
@@ -43,7 +43,7 @@ func TestGreeting(t *testing.T) {
 
 func TestSuggestionNamesWhereClientsAreSent(t *testing.T) {
 	words, _ := greeting(t, "--log-format", "text", "--health-addr", "off", "--advertised-listeners", "PLAINTEXT://kafka.example.org:19092")
-	mention(t, "greeting", words, []string{"kcat -b kafka.example.org:19092"})
+	mention(t, "greeting", words, []string{"ADDRESS (PLAINTEXT), clients are sent to kafka.example.org:19092", "kcat -b kafka.example.org:19092"})
 }
 
 func TestLogFormat(t *testing.T) {

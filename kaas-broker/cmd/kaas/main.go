@@ -99,7 +99,7 @@ func ended(ctx context.Context, log zerolog.Logger, err error, message string) i
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "dev"
+		return "devel"
 	}
 	return info.Main.Version
 }

@@ -69,7 +69,7 @@ func TestBrokenManifestsDeleteNothing(t *testing.T) {
 	}{
 		{"not YAML", "orders.yaml", func() { write(t, file, "]") }},
 		{"a value that is none", "retention.ms", func() { manifest(t, filepath.Join(dir, "__cluster"), "orders", 1, "retention.ms: soon") }},
-		{"gone", "manifest is missing", func() {
+		{"gone", "topic orders: manifest is missing", func() {
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
 			}

@@ -19,6 +19,25 @@ type Problem struct {
 	Reason string
 }
 
+// String is the problem as one line that begins with what it is about.
+func (p Problem) String() string {
+	if p.Manifest == "" {
+		return "topic " + p.Topic + ": " + p.Reason
+	}
+	return p.Manifest + ": " + p.Reason
+}
+
+// about adds to a log line what is known of the problem's place.
+func (p Problem) about(line *zerolog.Event) *zerolog.Event {
+	if p.Manifest != "" {
+		line = line.Str("manifest", p.Manifest)
+	}
+	if p.Topic != "" {
+		line = line.Str("topic", p.Topic)
+	}
+	return line
+}
+
 // problems is the list of what is wrong now. Each pass over the store replaces it.
 type problems struct {
 	mutex sync.Mutex
@@ -40,12 +59,12 @@ func (p *problems) replace(logger zerolog.Logger, next map[Problem]struct{}) {
 	p.mutex.Unlock()
 	for _, problem := range sortedProblems(next) {
 		if _, known := before[problem]; !known {
-			logger.Warn().Str("manifest", problem.Manifest).Str("topic", problem.Topic).Msg(problem.Reason)
+			problem.about(logger.Warn()).Msg(problem.Reason)
 		}
 	}
 	for _, problem := range sortedProblems(before) {
 		if _, still := next[problem]; !still {
-			logger.Info().Str("manifest", problem.Manifest).Str("topic", problem.Topic).Str("problem", problem.Reason).Msg("no longer a problem")
+			problem.about(logger.Info()).Str("problem", problem.Reason).Msg("no longer a problem")
 		}
 	}
 }
