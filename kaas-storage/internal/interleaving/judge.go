@@ -97,7 +97,7 @@ func (j *judge) acknowledged(l *leadership, p *producer, sequence int32, r stora
 		j.violated("%s is acknowledged at offset %d and, by %s, at %d", p.value(sequence), before, l.owner.name, r.BaseOffset)
 	}
 	if j.destroying.Load() {
-		if !j.destroyed.Load() {
+		if !j.destroyed.Load() || r.Duplicate { // a retry of what was acknowledged before: still true
 			return
 		}
 		j.violated("%s acknowledges %s after the partition was deleted", l.owner.name, p.value(sequence))

@@ -236,31 +236,6 @@ func claimNotSynced(_ *Owner) *liar {
 	}
 }
 
-// equalEpochUnseen does not see files of its own epoch when it settles, so that it does not give way to somebody who led at it.
-func equalEpochUnseen(_ *Owner) *liar {
-	own, settled := uint64(0), false
-	return &liar{
-		mkdir: func(d vfs.Dir, name string) error {
-			err := d.Mkdir(name)
-			if err == nil {
-				own, _ = epochOf(name)
-			}
-			return err
-		},
-		check: func(c vfs.Claim) error {
-			settled = true
-			return c.Check()
-		},
-		list: func(d vfs.Dir) ([]vfs.Entry, error) {
-			entries, err := d.List()
-			return slices.DeleteFunc(entries, func(e vfs.Entry) bool {
-				epoch, ok := epochOf(e.Name)
-				return ok && own > 0 && !settled && epoch == own && !e.IsDir
-			}), err
-		},
-	}
-}
-
 func isLog(name string) bool { return strings.HasSuffix(name, ".log") }
 
 // epochOf is the epoch in a name of any kind.

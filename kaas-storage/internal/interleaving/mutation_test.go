@@ -29,7 +29,6 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 		{"manifest before removal", filesBeforeManifest, deleting(twoOwners())},
 		{"check before removal", removalWithoutCheck, deleting(twoOwners())},
 		{"sync of the claim before lower ones go", claimNotSynced, lostClaim()},
-		{"giving way to files of the own epoch", equalEpochUnseen, handingOver()},
 		{"sync after the removal of claims", claimsNotSynced, withCrash(overtakenTaker())},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -27,7 +27,10 @@ func randomPlan(seed uint64) (Plan, chooser) {
 		plan.Options = storage.Options{RetentionInterval: time.Second, IdleAfter: time.Hour}
 	}
 	share := r.Float64()
-	plan.Losses = []loss{{"a random part is lost", func(fileserver.Change) bool { return r.Float64() < share }}}
+	plan.Losses = []loss{
+		{"a random part is lost", func(fileserver.Change) bool { return r.Float64() < share }},
+		{"everything is lost", func(fileserver.Change) bool { return false }},
+	}
 	owners, clients, deletes := 2+r.IntN(3), 1+r.IntN(3), r.IntN(12) == 0
 	for i := range owners {
 		steps := randomSteps(r, i > 0, 2+r.IntN(7))

@@ -34,7 +34,7 @@ func TestRandomSchedules(t *testing.T) {
 		return
 	}
 	const workers = 2
-	seeds := number(t, "KAAS_SEEDS", 3000)
+	seeds := number(t, "KAAS_SEEDS", 6000)
 	for worker := range uint64(workers) {
 		t.Run(fmt.Sprintf("seeds %d to %d, every second", worker+1, seeds), func(t *testing.T) {
 			t.Parallel()

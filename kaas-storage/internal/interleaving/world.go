@@ -146,9 +146,12 @@ func (w *world) losses() []loss {
 	if len(pending) == 0 || w.crashes >= w.plan.Crashes {
 		return nil
 	}
+	if w.plan.Losses != nil {
+		return w.plan.Losses
+	}
 	entries := slices.ContainsFunc(pending, fileserver.Change.Entry)
 	data := slices.ContainsFunc(pending, func(c fileserver.Change) bool { return !c.Entry() })
-	all := append(slices.Clone(w.plan.Losses), loss{"everything is lost", func(fileserver.Change) bool { return false }})
+	all := []loss{{"everything is lost", func(fileserver.Change) bool { return false }}}
 	if entries && data {
 		all = append(all,
 			loss{"data is lost", fileserver.Change.Entry},
