@@ -2,131 +2,72 @@ package clients
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
-	"strconv"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/kaas-rs/kaas/kaas-broker/tests/harness"
 )
 
-const crashPartitions = 4
-
-// kills is how often the broker dies: ten times, or fifty in the long run.
-func kills() int {
-	if testing.Short() {
-		return 10
-	}
-	return 50
-}
-
-// An idempotent producer keeps sending while its broker is killed ten times or more. In the end each record is there once, in the order of sending:
-// what the broker knows about the producer's sequence has to survive as the records do.
-func TestIdempotentProducerOutlivesKills(t *testing.T) {
-	broker := harness.Start(t, harness.Options{})
+// The broker dies again and again under the load of several clients: every acknowledged record keeps its offset, those of idempotent producers are
+// there once and in the order of sending, the watermark never goes back, and no consumer sees two records at one offset.
+func TestRecordsOutliveKills(t *testing.T) {
+	const partitions = 4
+	broker := harness.Start(t, harness.Options{Overrides: map[string]string{"log.segment.bytes": "200000"}})
 	topic := uniqueName(t)
-	createTopic(t, broker.Bootstrap(), topic, crashPartitions)
-
-	// Small batches and several of them on the way, so that each kill cuts some off between append and answer.
-	producer := newFranz(t, broker.Bootstrap(), kgo.DefaultProduceTopic(topic), kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		kgo.ProducerBatchMaxBytes(2<<10), kgo.MaxBufferedRecords(2000), kgo.RetryBackoffFn(func(int) time.Duration { return 50 * time.Millisecond }),
-		kgo.RecordRetries(1<<20), kgo.ProduceRequestTimeout(5*time.Second), kgo.UnknownTopicRetries(-1))
-	sending, stop := context.WithCancel(t.Context())
+	createTopic(t, broker.Bootstrap(), topic, partitions)
+	ledger := newLedger(t, partitions)
+	load := newLoad(t, broker.Bootstrap(), topic, ledger)
+	running, stop := context.WithCancel(t.Context())
 	defer stop()
-	var acknowledged, failed atomic.Int64
-	sent := make(chan int64)
-	go func() { sent <- sendUntil(sending, t, producer, &acknowledged, &failed) }()
+	idempotent := []*worker{load.produce(running, "idempotent 1", true), load.produce(running, "idempotent 2", true)}
+	load.produce(running, "not idempotent", false)
+	load.produceSarama(running)
+	load.consume(running, "consumer")
 
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for kill := range kills() {
-		waitForProgress(t, &acknowledged, 200)
+	for kill := range harness.Rounds(50, 500) {
+		load.settle(20)
 		time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond)
 		broker.Kill(t)
-		t.Logf("kill %d after %d acknowledgements", kill+1, acknowledged.Load())
+		t.Logf("kill %d after %d acknowledgements", kill+1, ledger.acknowledgements())
 		broker.Resume(t)
+		if t.Failed() {
+			break
+		}
 	}
-	waitForProgress(t, &acknowledged, 200)
+	load.settle(20)
 	stop()
-	count := <-sent
-	if err := producer.Flush(t.Context()); err != nil {
-		t.Fatal(err)
+	load.clients.Wait()
+	logs := ledger.judge(broker.Bootstrap(), topic)
+	for sender, w := range idempotent {
+		onceInOrder(t, logs, sender, w.sent)
 	}
-	if failed.Load() > 0 || acknowledged.Load() != count {
-		t.Fatalf("of %d records %d were acknowledged and %d failed", count, acknowledged.Load(), failed.Load())
-	}
-	verifyOnceInOrder(t, broker.Bootstrap(), topic, count)
 }
 
-// sendUntil sends numbered records to all partitions in turn and returns how many.
-func sendUntil(ctx context.Context, t *testing.T, producer *kgo.Client, acknowledged, failed *atomic.Int64) int64 {
-	var next int64
-	for ctx.Err() == nil {
-		number := next
-		next++
-		r := &kgo.Record{Partition: int32(number % crashPartitions), Value: []byte(strconv.FormatInt(number, 10))}
-		producer.Produce(context.Background(), r, func(_ *kgo.Record, err error) {
-			if err != nil {
-				failed.Add(1)
-				t.Errorf("record %d: %v", number, err)
-				return
-			}
-			acknowledged.Add(1)
-		})
-		if number%20 == 0 {
-			time.Sleep(time.Millisecond)
-		}
-	}
-	return next
-}
-
-func waitForProgress(t *testing.T, counter *atomic.Int64, more int64) {
+// onceInOrder checks that partition p holds the sender's records p, p+n, p+2n and so on for n partitions, and no other of that sender.
+func onceInOrder(t *testing.T, logs [][]stamp, sender int, count int64) {
 	t.Helper()
-	target := counter.Load() + more
-	for deadline := time.Now().Add(90 * time.Second); counter.Load() < target; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("stuck at %d acknowledgements", counter.Load())
-		}
-	}
-}
-
-// verifyOnceInOrder reads every partition: partition p holds p, p+4, p+8 and so on, and nothing else.
-func verifyOnceInOrder(t *testing.T, address, topic string, count int64) {
-	t.Helper()
-	starts := map[int32]kgo.Offset{}
-	for partition := range int32(crashPartitions) {
-		starts[partition] = kgo.NewOffset().AtStart()
-	}
-	consumer := newFranz(t, address, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: starts}), kgo.FetchMaxWait(time.Second))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	next := [crashPartitions]int64{0, 1, 2, 3}
-	for seen := int64(0); seen < count; {
-		fetches := consumer.PollFetches(ctx)
-		if err := fetches.Err(); err != nil {
-			t.Fatalf("%v after %d of %d records", err, seen, count)
-		}
-		for _, r := range fetches.Records() {
-			if want := strconv.FormatInt(next[r.Partition], 10); string(r.Value) != want {
-				t.Fatalf("partition %d offset %d holds %s, want %s", r.Partition, r.Offset, r.Value, want)
+	total := int64(0)
+	for partition, log := range logs {
+		next := int64(partition)
+		for offset, s := range log {
+			if s.sender != sender {
+				continue
 			}
-			next[r.Partition] += crashPartitions
-			seen++
+			if s.number != next {
+				t.Fatalf("sender %d, partition %d offset %d: record %d, want %d", sender, partition, offset, s.number, next)
+			}
+			next += int64(len(logs))
+			total++
 		}
 	}
-	// Each partition ends where it must: no duplicate hides behind the last record.
-	for partition, want := range next {
-		end := endOffset(t, address, topic, int32(partition))
-		if records := (want - int64(partition)) / crashPartitions; end != records {
-			t.Errorf("partition %d ends at %d after %d records", partition, end, records)
-		}
+	if total != count {
+		t.Errorf("sender %d: %d records, %d were sent", sender, total, count)
 	}
-	t.Log(fmt.Sprint(count, " records, each once, in order"))
+	t.Logf("sender %d: %d records, each once, in order", sender, total)
 }
 
 func TestIdempotentLibrdkafkaOutlivesKills(t *testing.T) {
@@ -142,7 +83,7 @@ func TestIdempotentLibrdkafkaOutlivesKills(t *testing.T) {
 				"pace=0.0003", "retry.backoff.ms=20", "reconnect.backoff.max.ms=200", "log_level=0")
 		})
 	}()
-	for range kills() / 2 {
+	for range harness.Rounds(5, 25) {
 		time.Sleep(700 * time.Millisecond)
 		broker.Kill(t)
 		broker.Resume(t)
