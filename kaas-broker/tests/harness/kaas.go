@@ -17,6 +17,7 @@ import (
 type kaas struct {
 	binary  string
 	address string
+	health  string // address of the health port, another one at each start
 	options Options
 	output  *output
 	command *exec.Cmd
@@ -77,7 +78,8 @@ func (k *kaas) start(t testing.TB) {
 	t.Helper()
 	// Not bound to the test's context: cleanup functions run after that has ended, and a broker must outlive them.
 	k.command = exec.Command(k.binary, k.arguments()...) //nolint:noctx // see above
-	k.command.Env = append(environment(), "KAAS_HEALTH_ADDR="+freeAddress(t, firstHealthPort))
+	k.health = freeAddress(t, firstHealthPort)
+	k.command.Env = append(environment(), "KAAS_HEALTH_ADDR="+k.health)
 	k.command.Env = append(k.command.Env, k.options.Env...)
 	k.command.Stdout = k.output
 	k.command.Stderr = k.output
