@@ -17,7 +17,7 @@ type takeover struct {
 	garbage  []string // names of older epochs that no later leader reads
 }
 
-// takeOver runs the steps of design section 5 in their order. Each needs the one before it:
+// takeOver makes this process the leader of a partition, in five steps. Each needs the one before it:
 //
 //	1 claim      makeClaim: the epoch is new, so no file name of it exists
 //	2 settle     removeLower: no earlier leader's check succeeds any more, so nothing is acknowledged behind our back;
