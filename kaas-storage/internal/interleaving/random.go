@@ -15,7 +15,7 @@ func randomPlan(seed uint64) (Plan, chooser) {
 	plan := Plan{
 		Name:    fmt.Sprintf("seed %d", seed),
 		Prelude: []Step{Take(), Append(0), Append(Plain)},
-		Policy:  randomPolicy(r),
+		Policy:  func() fileserver.Policy { return randomPolicy(r) },
 		Crashes: r.IntN(3),
 		Pauses:  r.IntN(4),
 		Config:  randomConfig(r),

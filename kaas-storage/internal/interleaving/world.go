@@ -20,9 +20,9 @@ type Plan struct {
 	// Leader runs alone before everybody else, and goes on with its Steps afterwards.
 	Prelude []Step
 	Owners  []OwnerPlan
-	Policy  fileserver.Policy
-	Crashes int // of the server, at most
-	Pauses  int // in which time passes and caches run out, at most
+	Policy  func() fileserver.Policy // anew for each run; nil: caches and delays play no part
+	Crashes int                      // of the server, at most
+	Pauses  int                      // in which time passes and caches run out, at most
 	// Background says that Options let the engine work on its own when time passes.
 	Background bool
 	// Losses adds to what a crash may lose.
@@ -64,7 +64,11 @@ type world struct {
 }
 
 func newWorld(plan Plan) (*world, error) {
-	w := &world{plan: plan, server: fileserver.New(plan.Policy), clients: map[string]*fileserver.Client{}, gate: &gate{}}
+	var policy fileserver.Policy
+	if plan.Policy != nil {
+		policy = plan.Policy()
+	}
+	w := &world{plan: plan, server: fileserver.New(policy), clients: map[string]*fileserver.Client{}, gate: &gate{}}
 	w.judge = newJudge(w)
 	for id := range producers {
 		w.producers = append(w.producers, &producer{id: int64(id + 1)})

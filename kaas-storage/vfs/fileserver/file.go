@@ -134,7 +134,9 @@ func (f *file) Close() error {
 	if f.node.gone || f.node.removed {
 		return nil
 	}
-	c.flush(f.node)
+	if f.writable {
+		c.flush(f.node)
+	}
 	if f.node.sillyOwner == c && len(cached.handles) == 0 {
 		c.reveal(f.node, f.process)
 	}
