@@ -70,6 +70,9 @@ func serve(c *config.Config, log zerolog.Logger, stdout io.Writer) int {
 
 // open opens the broker if this process may open as many files as it will need.
 func open(ctx context.Context, c *config.Config, log zerolog.Logger) (*broker.Broker, error) {
+	if err := boundConnections(c); err != nil {
+		return nil, err
+	}
 	b, err := broker.Open(ctx, broker.Options{Config: c, Version: version(), Logger: log})
 	if err != nil {
 		return nil, err
