@@ -86,7 +86,7 @@ func (c *Coordinator) acquireAndServe(ctx context.Context, number int) (bool, er
 		return false, err
 	}
 	c.seats[number].Store(&seat{led: led})
-	c.log.Info().Int("slot", number).Int32("epoch", int32(p.Epoch())).Int("groups", led.count()).Dur("took", time.Since(began)).Msg("coordinator slot is served")
+	c.log.Debug().Int("slot", number).Int32("epoch", int32(p.Epoch())).Int("groups", led.count()).Dur("took", time.Since(began)).Msg("coordinator slot is served")
 	select {
 	case <-p.Done():
 	case <-ctx.Done():
@@ -94,7 +94,7 @@ func (c *Coordinator) acquireAndServe(ctx context.Context, number int) (bool, er
 	// Whoever comes from now on is sent away; those who wait are told by close.
 	c.seats[number].Store(nil)
 	led.close()
-	c.log.Info().Int("slot", number).AnErr("reason", p.Err()).Msg("coordinator slot is no longer served")
+	c.log.Debug().Int("slot", number).AnErr("reason", p.Err()).Msg("coordinator slot is no longer served")
 	return true, nil
 }
 

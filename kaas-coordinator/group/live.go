@@ -56,7 +56,7 @@ func RestoreLive(o LiveOptions, s Snapshot) *Live {
 	l.since = time.UnixMilli(s.Since)
 	machine, effects := Restore(o.Config, s)
 	l.machine = machine
-	l.apply(Stable, effects)
+	l.apply(machine.State(), effects)
 	return l
 }
 

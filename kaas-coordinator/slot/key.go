@@ -7,16 +7,17 @@ import (
 	"hash/fnv"
 	"io"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // Count is the number of slots of a cluster. It is stamped on the volume and never changes.
 const Count = 50
 
-// Of returns the slot of a group id or transactional id.
+// Of returns the slot of a group id or transactional id. Bytes that are not UTF-8 count as the replacement character, which is how they are stored.
 func Of(id string) int {
 	hash := fnv.New32a()
-	_, _ = io.WriteString(hash, id)
+	_, _ = io.WriteString(hash, strings.ToValidUTF8(id, "\uFFFD"))
 	return int(hash.Sum32() % Count)
 }
 

@@ -1,0 +1,260 @@
+package coordinator_test
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator"
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-coordinator/offset"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+func TestCommittedOffsetsSurviveAPowerCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		crash := vfs.NewCrash(64 << 20)
+		prepare(t, crash)
+		ids := []string{"plain", "", "a/b\\c.d", strings.Repeat("x", 1000), "😀", "not\xffutf8"}
+		p := start(t, crash, coordinator.Options{}, ids...)
+		want := commitOf("t", 3, 42)
+		want.LeaderEpoch, want.Metadata = 7, "é\"\n"
+		for _, id := range ids {
+			must(t, p.commit(id, commitOf("t", 3, 1)))
+			must(t, p.commit(id, want))
+			must(t, p.commit(id, commitOf("t", 4, -9)))
+		}
+		// Everything that was acknowledged is durable: nothing else survives.
+		after := crash.PowerCut(vfs.SurviveNone)
+		p.stop()
+		p = start(t, after, coordinator.Options{}, ids...)
+		for _, id := range ids {
+			if got := p.fetch(id, at("t", 3)); got.Offset != 42 || got.LeaderEpoch != 7 || got.Metadata != want.Metadata || got.Err != nil {
+				t.Errorf("group %q is at %+v", id, got)
+			}
+			all, err := p.Fetch(context.Background(), id, coordinator.FetchRequest{})
+			must(t, err)
+			if len(all) != 2 || all[1].Offset != -9 || all[1].LeaderEpoch != -1 {
+				t.Errorf("all of group %q: %+v", id, all)
+			}
+		}
+	})
+}
+
+func TestFetchOfWhatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		p := start(t, filesystem, coordinator.Options{}, "g")
+		for _, id := range []string{"g", "g"} { // the first fetch must not make the group
+			got := p.fetch(id, at("t", 0))
+			if got.Offset != -1 || got.LeaderEpoch != -1 || got.Metadata != "" || got.Err != nil {
+				t.Errorf("got %+v", got)
+			}
+			all, err := p.Fetch(context.Background(), id, coordinator.FetchRequest{})
+			if err != nil || len(all) != 0 {
+				t.Errorf("all: %v, %v", all, err)
+			}
+		}
+		list, err := p.List(context.Background())
+		if err != nil || len(list) != 0 {
+			t.Errorf("list %v, %v", list, err)
+		}
+	})
+}
+
+func TestCommitRules(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		p := start(t, filesystem, coordinator.Options{}, "g", "unknown")
+		ctx := context.Background()
+		try := func(id string, who group.Identity, offsets ...coordinator.CommitOffset) ([]error, error) {
+			return p.Commit(ctx, id, coordinator.CommitRequest{Identity: who, Offsets: offsets, Retention: -1})
+		}
+		_, err := try("unknown", group.Identity{MemberID: "m", Generation: 0}, commitOf("t", 0, 1))
+		wants(t, err, group.ErrIllegalGeneration)
+		member := p.lone("g", "")
+		_, err = try("g", member, commitOf("t", 0, 5))
+		must(t, err)
+		_, err = try("g", nobody(), commitOf("t", 0, 6))
+		wants(t, err, group.ErrUnknownMember)
+		_, err = try("g", group.Identity{MemberID: member.MemberID, Generation: 9}, commitOf("t", 0, 6))
+		wants(t, err, group.ErrIllegalGeneration)
+		if got := p.fetch("g", at("t", 0)); got.Offset != 5 {
+			t.Errorf("refused commits moved the offset to %d", got.Offset)
+		}
+
+		large, fits := commitOf("t", 1, 7), commitOf("t", 2, 8)
+		large.Metadata, fits.Metadata = strings.Repeat("m", 4097), strings.Repeat("m", 4096)
+		results, err := try("g", member, large, fits)
+		must(t, err)
+		wants(t, results[0], coordinator.ErrMetadataTooLarge)
+		must(t, results[1])
+		if p.fetch("g", at("t", 1)).Offset != -1 || p.fetch("g", at("t", 2)).Metadata != fits.Metadata {
+			t.Error("metadata that is too large must hold up its own offset only")
+		}
+		results, err = try("g", member, large)
+		must(t, err)
+		wants(t, results[0], coordinator.ErrMetadataTooLarge)
+	})
+}
+
+// topics is a catalog of one topic.
+type topics map[string]uuid.UUID
+
+func (s topics) TopicID(name string) (uuid.UUID, bool) { id, known := s[name]; return id, known }
+
+func TestOffsetsOfAnotherIncarnation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		catalog := topics{"t": uuid.New(), "u": uuid.New()}
+		p := start(t, filesystem, coordinator.Options{Topics: catalog}, "g", "h")
+		for _, id := range []string{"g", "h"} {
+			for _, topic := range []string{"t", "u"} {
+				c := commitOf(topic, 0, 5)
+				c.TopicID = catalog[topic]
+				must(t, p.commit(id, c))
+			}
+		}
+		old := catalog["t"]
+		catalog["t"] = uuid.New()
+		if got := p.fetch("g", at("t", 0)); got.Offset != -1 {
+			t.Errorf("a new topic begins at %d", got.Offset)
+		}
+		if all, err := p.Fetch(context.Background(), "g", coordinator.FetchRequest{}); err != nil || len(all) != 1 {
+			t.Errorf("all: %v, %v", all, err)
+		}
+		delete(catalog, "t")
+		if got := p.fetch("g", at("t", 0)); got.Offset != -1 {
+			t.Errorf("a topic that is not there is at %d", got.Offset)
+		}
+		// The purge takes the old topic's offsets from every group, for good, and no others.
+		must(t, p.DeleteTopic(context.Background(), "t", old))
+		must(t, p.DeleteTopic(context.Background(), "t", old))
+		p.stop()
+		p = start(t, filesystem, coordinator.Options{}, "g", "h")
+		for _, id := range []string{"g", "h"} {
+			if p.fetch(id, at("t", 0)).Offset != -1 || p.fetch(id, at("u", 0)).Offset != 5 {
+				t.Errorf("group %s after the purge and a restart", id)
+			}
+		}
+	})
+}
+
+func TestExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		ids := []string{"standalone", "left", "short", "live"}
+		p := start(t, filesystem, coordinator.Options{}, ids...)
+		ctx := context.Background()
+		day := 24 * time.Hour
+		must(t, p.commit("standalone", commitOf("t", 0, 1)))
+		_, err := p.Commit(ctx, "short", coordinator.CommitRequest{
+			Identity: nobody(), Offsets: []coordinator.CommitOffset{commitOf("t", 0, 1)}, Retention: day,
+		})
+		must(t, err)
+		patient := joining("")
+		patient.SessionTimeout = 30 * time.Minute
+		live, left := p.loneWith("live", patient), p.loneWith("left", patient)
+		for id, member := range map[string]group.Identity{"live": live, "left": left} {
+			_, err := p.Commit(ctx, id, coordinator.CommitRequest{Identity: member, Retention: -1, Offsets: []coordinator.CommitOffset{
+				commitOf("t", 0, 1), commitOf("other", 0, 1),
+			}})
+			must(t, err)
+		}
+		stay := func(d time.Duration, leaves bool) {
+			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(20 * time.Minute) {
+				must(t, p.Heartbeat(ctx, "live", live))
+				if !leaves {
+					must(t, p.Heartbeat(ctx, "left", left))
+				}
+			}
+		}
+		has := func(id, topic string, want bool) {
+			t.Helper()
+			if got := p.fetch(id, at(topic, 0)).Offset; (got == 1) != want {
+				t.Errorf("%s is at %d in %s after %v", id, got, topic, time.Now())
+			}
+		}
+		stay(2*day, false)
+		has("short", "t", false)
+		has("standalone", "t", true)
+		// Who leaves now has its seven days from now; the standalone one has had two.
+		_, err = p.Leave(ctx, "left", []group.LeaveRequest{{MemberID: left.MemberID}})
+		must(t, err)
+		stay(6*day, true)
+		has("standalone", "t", false)
+		has("live", "t", true) // it is subscribed
+		has("live", "other", false)
+		has("left", "t", true)
+		// A restart does not begin the time anew.
+		p.stop()
+		p = start(t, filesystem, coordinator.Options{}, ids...)
+		stay(day+time.Hour, true)
+		has("left", "t", false)
+		list, err := p.List(ctx)
+		must(t, err)
+		if len(list) != 1 || list[0].ID != "live" {
+			t.Errorf("left over: %v", list)
+		}
+	})
+}
+
+// Pending offsets are written here as package txn will write them.
+func TestPendingOffsets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		p := start(t, filesystem, coordinator.Options{}, "g")
+		must(t, p.commit("g", commitOf("t", 0, 1)))
+		p.stop()
+
+		writer := begin(t, filesystem, coordinator.Options{})
+		partition, err := writer.take(context.Background(), slot.Of("g"))
+		must(t, err)
+		s, err := slot.Open(context.Background(), partition, func(slot.Record, int64) error { return nil }, slot.Options{})
+		must(t, err)
+		s.Lock()
+		pending, err := s.Append(
+			slot.Record{Key: slot.PendingKey("g", 7, "t", 0), Value: offset.Committed{Offset: 9, ExpireTime: offset.Never}.AppendJSON(nil)},
+			slot.Record{Key: slot.PendingKey("only", 7, "t", 0), Value: offset.Committed{Offset: 9, ExpireTime: offset.Never}.AppendJSON(nil)},
+			slot.Record{Key: slot.TransactionKey("tx"), Value: []byte(`{"version":1}`)},
+			slot.Record{Key: slot.MarkerKey(7), Value: []byte(`{"version":1}`)},
+		)
+		s.Unlock()
+		must(t, err)
+		must(t, pending.Wait(context.Background()))
+		s.Close()
+		writer.stop()
+
+		p = start(t, filesystem, coordinator.Options{}, "g")
+		if got := p.fetch("g", at("t", 0)); got.Offset != 1 || got.Err != nil {
+			t.Errorf("got %+v", got)
+		}
+		for _, partitions := range [][]offset.Partition{{at("t", 0)}, nil} {
+			got, err := p.Fetch(context.Background(), "g", coordinator.FetchRequest{Partitions: partitions, RequireStable: true})
+			must(t, err)
+			if len(got) != 1 || got[0].Offset != -1 {
+				t.Fatalf("got %+v", got)
+			}
+			wants(t, got[0].Err, coordinator.ErrUnstableOffset)
+		}
+		must(t, p.Delete(context.Background(), "g"))
+		p.stop()
+		p = start(t, filesystem, coordinator.Options{}, "g")
+		got, err := p.Fetch(context.Background(), "g", coordinator.FetchRequest{Partitions: []offset.Partition{at("t", 0)}, RequireStable: true})
+		must(t, err)
+		if want := []coordinator.FetchedOffset{{Partition: at("t", 0), Offset: -1, LeaderEpoch: -1}}; !reflect.DeepEqual(got, want) {
+			t.Errorf("after the deletion: %+v", got)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package coordinator_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator"
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// answers asks everything and returns the errors by name.
+func answers(p *process, id string) map[string]error {
+	ctx := context.Background()
+	who := group.Identity{MemberID: "m", Generation: 1}
+	got := map[string]error{"status": p.Status(id), "commit": p.commit(id, commitOf("t", 0, 1)), "heartbeat": p.Heartbeat(ctx, id, who)}
+	_, got["join"] = p.Join(ctx, id, joining(""))
+	_, got["sync"] = p.Sync(ctx, id, group.SyncRequest{Identity: who})
+	_, got["leave"] = p.Leave(ctx, id, nil)
+	_, got["fetch"] = p.Fetch(ctx, id, coordinator.FetchRequest{})
+	_, got["describe"] = p.Describe(ctx, id)
+	got["delete"] = p.Delete(ctx, id)
+	_, got["delete offsets"] = p.DeleteOffsets(ctx, id, nil)
+	return got
+}
+
+func TestNotTheCoordinator(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		p := start(t, filesystem, coordinator.Options{}, "g")
+		for name, err := range answers(p, "elsewhere") {
+			if !errors.Is(err, coordinator.ErrNotCoordinator) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+func TestWhileLoading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hold atomic.Bool
+		release := make(chan struct{})
+		fault := vfs.NewFault(vfs.NewMem(64<<20), func(op vfs.Op) error {
+			if hold.Load() && op.Kind == vfs.OpReadAt && !op.After {
+				<-release
+			}
+			return nil
+		})
+		prepare(t, fault)
+		p := start(t, fault, coordinator.Options{}, "g")
+		must(t, p.commit("g", commitOf("t", 0, 1)))
+		p.stop()
+		p = begin(t, fault, coordinator.Options{}, "g")
+		p.mu.Lock()
+		p.acquired = func() { hold.Store(true) }
+		p.mu.Unlock()
+		synctest.Wait()
+		for name, err := range answers(p, "g") {
+			want := coordinator.ErrLoading
+			switch name {
+			case "heartbeat":
+				want = nil // sessions begin anew with the slot
+			case "sync":
+				want = group.ErrRebalancing
+			}
+			if !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", name, err, want)
+			}
+		}
+		if list, err := p.List(context.Background()); err != nil || len(list) != 0 {
+			t.Errorf("list: %v, %v", list, err)
+		}
+		close(release)
+		synctest.Wait()
+		if got := p.fetch("g", at("t", 0)); got.Offset != 1 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestRecordsOfALaterVersionAreNotServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		writer := begin(t, filesystem, coordinator.Options{})
+		partition, err := writer.take(context.Background(), slot.Of("g"))
+		must(t, err)
+		s, err := slot.Open(context.Background(), partition, func(slot.Record, int64) error { return nil }, slot.Options{})
+		must(t, err)
+		s.Lock()
+		pending, err := s.Append(slot.Record{Key: slot.GroupKey("g"), Value: []byte(`{"version":2}`)})
+		s.Unlock()
+		must(t, err)
+		must(t, pending.Wait(context.Background()))
+		s.Close()
+		writer.stop()
+		p := begin(t, filesystem, coordinator.Options{}, "g")
+		synctest.Wait()
+		wants(t, p.Status("g"), coordinator.ErrNotCoordinator)
+	})
+}
+
+// Whoever waits for the others to join is sent to the next coordinator when the slot is lost.
+func TestParkedRequestsOfALostSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		first := start(t, filesystem, coordinator.Options{}, "g")
+		done := make(chan error, 1)
+		go func() {
+			_, err := first.Join(context.Background(), "g", joining(""))
+			done <- err
+		}()
+		synctest.Wait()
+		second := start(t, filesystem, coordinator.Options{}, "g")
+		// The first learns of it with the next check.
+		_, err := first.Fetch(context.Background(), "g", coordinator.FetchRequest{})
+		wants(t, err, coordinator.ErrNotCoordinator)
+		wants(t, <-done, coordinator.ErrNotCoordinator)
+		must(t, second.commit("g", commitOf("t", 0, 1)))
+		synctest.Wait()
+		for name, err := range answers(first, "g") {
+			if !errors.Is(err, coordinator.ErrNotCoordinator) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// A wait that its caller gives up is no failure of the slot.
+func TestEndOfTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		p := start(t, filesystem, coordinator.Options{}, "g")
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, err := p.Join(ctx, "g", joining(""))
+		if !errors.Is(err, context.Canceled) || errors.Is(err, coordinator.ErrNotCoordinator) {
+			t.Errorf("join: %v", err)
+		}
+		must(t, p.Status("g"))
+	})
+}
+
+// While many commit, a second owner takes the slots. Nothing that was acknowledged is lost, and nothing that began when the second already
+// served is acknowledged by the first.
+func TestTakeoverWhileCommitsAreInFlight(t *testing.T) {
+	filesystem := vfs.NewMem(256 << 20)
+	prepare(t, filesystem)
+	var ids []string
+	for i := range 8 {
+		ids = append(ids, fmt.Sprintf("g%d", i))
+	}
+	first := begin(t, filesystem, coordinator.Options{}, ids...)
+	waitServed(t, first, ids)
+	var fenced atomic.Bool
+	var work sync.WaitGroup
+	acknowledged := make([]int64, len(ids))
+	enough := make(chan struct{}, len(ids))
+	for i, id := range ids {
+		work.Go(func() {
+			for n := int64(1); ; n++ {
+				late := fenced.Load()
+				err := first.commit(id, commitOf("t", 0, n))
+				if err != nil {
+					if !errors.Is(err, coordinator.ErrNotCoordinator) {
+						t.Errorf("group %s: %v", id, err)
+					}
+					return
+				}
+				if late {
+					t.Errorf("group %s: commit %d was acknowledged after the fence", id, n)
+				}
+				acknowledged[i] = n
+				if n == 20 {
+					enough <- struct{}{}
+				}
+			}
+		})
+	}
+	for range ids {
+		<-enough
+	}
+	second := begin(t, filesystem, coordinator.Options{}, ids...)
+	waitServed(t, second, ids)
+	fenced.Store(true)
+	work.Wait()
+	for i, id := range ids {
+		got := second.fetch(id, at("t", 0)).Offset
+		// One commit that was not acknowledged may be there.
+		if got < acknowledged[i] || got > acknowledged[i]+1 {
+			t.Errorf("group %s is at %d, acknowledged was %d", id, got, acknowledged[i])
+		}
+		must(t, second.commit(id, commitOf("t", 0, 1000000)))
+	}
+}
+
+// waitServed waits, outside of a bubble, until the slots are served.
+func waitServed(t testing.TB, p *process, ids []string) {
+	t.Helper()
+	for _, id := range ids {
+		for p.Status(id) != nil {
+			runtime.Gosched()
+		}
+	}
+}
+
+// What a full volume or a failed sync prevents is not acknowledged, and the slot is lost here.
+func TestFailedSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var fail atomic.Bool
+		failure := errors.New("no more")
+		crash := vfs.NewCrash(64 << 20)
+		fault := vfs.NewFault(crash, func(op vfs.Op) error {
+			if fail.Load() && op.Kind == vfs.OpSync {
+				return failure
+			}
+			return nil
+		})
+		prepare(t, fault)
+		p := start(t, fault, coordinator.Options{}, "g")
+		must(t, p.commit("g", commitOf("t", 0, 1)))
+		fail.Store(true)
+		err := p.commit("g", commitOf("t", 0, 2))
+		wants(t, err, coordinator.ErrNotCoordinator)
+		var storageError *storage.StorageError
+		if !errors.As(err, &storageError) {
+			t.Errorf("the cause is lost: %v", err)
+		}
+		synctest.Wait()
+		wants(t, p.Status("g"), coordinator.ErrNotCoordinator)
+	})
+}
