@@ -27,15 +27,14 @@ func (p Problem) String() string {
 	return p.Manifest + ": " + p.Reason
 }
 
-// about adds to a log line what is known of the problem's place.
-func (p Problem) about(line *zerolog.Event) *zerolog.Event {
+// MarshalZerologObject adds to a log line what is known of the problem's place.
+func (p Problem) MarshalZerologObject(line *zerolog.Event) {
 	if p.Manifest != "" {
-		line = line.Str("manifest", p.Manifest)
+		line.Str("manifest", p.Manifest)
 	}
 	if p.Topic != "" {
-		line = line.Str("topic", p.Topic)
+		line.Str("topic", p.Topic)
 	}
-	return line
 }
 
 // problems is the list of what is wrong now. Each pass over the store replaces it.
@@ -59,12 +58,12 @@ func (p *problems) replace(logger zerolog.Logger, next map[Problem]struct{}) {
 	p.mutex.Unlock()
 	for _, problem := range sortedProblems(next) {
 		if _, known := before[problem]; !known {
-			problem.about(logger.Warn()).Msg(problem.Reason)
+			logger.Warn().EmbedObject(problem).Msg(problem.Reason)
 		}
 	}
 	for _, problem := range sortedProblems(before) {
 		if _, still := next[problem]; !still {
-			problem.about(logger.Info()).Str("problem", problem.Reason).Msg("no longer a problem")
+			logger.Info().EmbedObject(problem).Str("problem", problem.Reason).Msg("no longer a problem")
 		}
 	}
 }
