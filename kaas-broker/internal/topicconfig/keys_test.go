@@ -86,11 +86,7 @@ var lenient = map[string][]string{"min.cleanable.dirty.ratio": {"NaN", "1d"}}
 
 // A battery of values was offered to Kafka; kaas takes and refuses the same ones, for the same reason.
 func TestValuesAreJudgedAsKafkaJudges(t *testing.T) {
-	var rows []struct {
-		Config  map[string]string
-		Code    int16
-		Message string
-	}
+	var rows []valueRow
 	recorded(t, "kafka-3.7.2-values.json", &rows)
 	for _, row := range rows {
 		skip := false

@@ -32,6 +32,7 @@ func TestRecordingsAreKafkas(t *testing.T) {
 		want := recordedDefaults(t, "../../config/testdata/kafka-3.7.2-broker.json")
 		compareRecording(t, describeConfigs(t, conn, kmsg.ConfigResourceTypeBroker, "0"), want)
 	})
+	t.Run("values", func(t *testing.T) { compareValues(t, conn) })
 }
 
 type defaultRow struct {
