@@ -64,7 +64,7 @@ func (w *world) deletedForGood(final *Owner) error {
 	case !w.judge.destroyed.Load():
 		return errors.New("the partition cannot be deleted when all faults have ended")
 	case !errors.Is(last, fs.ErrNotExist):
-		return fmt.Errorf("a deleted partition is taken over: %v", last)
+		return fmt.Errorf("a deleted partition is taken over: %w", last)
 	}
 	return w.zombiesAreFenced()
 }
@@ -141,7 +141,7 @@ func (j *judge) examineProducer(l *leadership, p *producer, bounds storage.Offse
 		last, lastOffset = r.sequence, offset
 		found, err := l.partition.OffsetForTimestamp(context.Background(), p.timestamp(r.sequence), bounds.HighWatermark)
 		if err != nil || found.Offset > offset || found.Timestamp < p.timestamp(r.sequence) {
-			return fmt.Errorf("lookup of timestamp %d at offset %d finds %+v, %v", p.timestamp(r.sequence), offset, found, err)
+			return fmt.Errorf("lookup of timestamp %d at offset %d finds %+v, %w", p.timestamp(r.sequence), offset, found, err)
 		}
 	}
 	if last < 0 {
@@ -154,7 +154,7 @@ func (j *judge) examineProducer(l *leadership, p *producer, bounds storage.Offse
 	}
 	ticket, err := l.partition.Append(p.batch(last), storage.AppendOptions{})
 	if err != nil || !ticket.Result().Duplicate || ticket.Result().BaseOffset != lastOffset {
-		return fmt.Errorf("retry of sequence %d of producer %d at offset %d gives %+v, %v", last, p.id, lastOffset, ticket.Result(), err)
+		return fmt.Errorf("retry of sequence %d of producer %d at offset %d gives %+v, %w", last, p.id, lastOffset, ticket.Result(), err)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func shortPrograms() []bounded {
 	return []bounded{
 		{fine(twoOwners()), -1},
 		{withCrash(twoOwners()), -1},
-		{delayed(twoOwners()), -1},
+		{delayed(twoOwners()), 3},
 		{deleting(twoOwners()), 3},
 		{samePod(), 3},
 		{staleSizes(), 1},

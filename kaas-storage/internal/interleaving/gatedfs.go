@@ -55,9 +55,9 @@ func (p *Plan) waits(op vfs.Op) bool {
 }
 
 // run makes one call in its turn. result describes what the caller learned.
-func (o *Owner) run(op vfs.Op, make func() (result string, err error)) error {
+func (o *Owner) run(op vfs.Op, carryOut func() (result string, err error)) error {
 	if o.judging.Load() {
-		_, err := make()
+		_, err := carryOut()
 		return err
 	}
 	text := describe(op)
@@ -66,7 +66,7 @@ func (o *Owner) run(op vfs.Op, make func() (result string, err error)) error {
 			return err
 		}
 	}
-	result, err := make()
+	result, err := carryOut()
 	o.note(text, result, err)
 	return err
 }

@@ -116,7 +116,7 @@ func (j *judge) refused(l *leadership, p *producer, sequence int32, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if l == j.leaderships[len(j.leaderships)-1] && l.partition.Err() == nil {
-		j.violated("%s, the newest leader, refuses %s: %v", l.owner.name, p.value(sequence), err)
+		j.violated("%s, the newest leader, refuses %s: %w", l.owner.name, p.value(sequence), err)
 	}
 }
 
@@ -144,7 +144,7 @@ func (j *judge) look(l *leadership, blocked bool) {
 		return
 	}
 	if err := j.readOn(l, now); err != nil && l.partition.Err() == nil && l == j.leaderships[len(j.leaderships)-1] {
-		j.violated("%s, the newest leader, cannot read at offset %d below its watermark %d: %v", l.owner.name, l.read, now.HighWatermark, err)
+		j.violated("%s, the newest leader, cannot read at offset %d below its watermark %d: %w", l.owner.name, l.read, now.HighWatermark, err)
 	}
 }
 

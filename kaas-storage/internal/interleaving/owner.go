@@ -12,14 +12,13 @@ import (
 
 // Owner is one process with an engine. Its commands run on a goroutine of its own.
 type Owner struct {
-	name     string
-	world    *world
-	fs       *gatedFS
-	engine   *storage.Engine
-	judging  atomic.Bool // the judge reads: its calls do not wait and leave no trace
-	lead     *leadership // the latest; only the owner's goroutine changes it, while nobody else runs
-	work     sync.WaitGroup
-	finished atomic.Bool
+	name    string
+	world   *world
+	fs      *gatedFS
+	engine  *storage.Engine
+	judging atomic.Bool // the judge reads: its calls do not wait and leave no trace
+	lead    *leadership // the latest; only the owner's goroutine changes it, while nobody else runs
+	work    sync.WaitGroup
 
 	mu         sync.Mutex
 	history    uint64

@@ -3,6 +3,7 @@ package interleaving
 import (
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -47,13 +48,19 @@ func TestRandomSchedules(t *testing.T) {
 	}
 }
 
-// runSeed panics when a run hangs, which a deadlock on a mutex does unnoticed by synctest.
+// runSeed ends the process when a run hangs, which a deadlock on a mutex does unnoticed by synctest.
 func runSeed(t *testing.T, seed uint64) (out outcome) {
-	hung := time.AfterFunc(20*time.Second, func() { panic(fmt.Sprintf("seed %d hangs", seed)) })
+	hung := time.AfterFunc(time.Minute, func() { hangs(seed) })
 	defer hung.Stop()
 	synctest.Test(t, func(*testing.T) {
 		plan, choose := randomPlan(seed)
 		out = run(plan, choose)
 	})
 	return out
+}
+
+func hangs(seed uint64) {
+	fmt.Fprintf(os.Stderr, "KAAS_SEED=%d hangs\n", seed)
+	_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+	os.Exit(2)
 }

@@ -23,10 +23,9 @@ func (c Change) Entry() bool { return c.Kind != vfs.ChangeWrite }
 // change is a pending change of the inode that it is kept with.
 type change struct {
 	Change
-	client  *Client
-	oldName string // of renames
-	child   *inode
-	data    []byte
+	client *Client
+	child  *inode
+	data   []byte
 }
 
 // pieces are what can survive of a change by itself: of a write its first half, or its second.

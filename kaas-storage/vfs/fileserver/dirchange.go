@@ -10,11 +10,11 @@ import (
 
 // The changes of a directory. The server makes them at once, and they are durable after a sync of the directory.
 
-func (d *dir) changed(kind vfs.ChangeKind, oldName, name string, child *inode) {
+func (d *dir) changed(kind vfs.ChangeKind, name string, child *inode) {
 	d.node.modified = time.Now()
 	d.node.pending = append(d.node.pending, &change{
 		Change: Change{Client: d.process.client.name, Kind: kind, Name: name},
-		client: d.process.client, oldName: oldName, child: child,
+		client: d.process.client, child: child,
 	})
 }
 
@@ -33,17 +33,17 @@ func (d *dir) Create(name string) (vfs.File, error) {
 	return d.open(child, name, true), nil
 }
 
-func (d *dir) link(operation, name string, kind vfs.ChangeKind, make func(id string) *inode) (*inode, error) {
+func (d *dir) link(operation, name string, kind vfs.ChangeKind, create func(id string) *inode) (*inode, error) {
 	if err := d.begin(operation, name); err != nil {
 		return nil, err
 	}
 	if _, taken := d.node.entries[name]; taken {
 		return nil, pathError(operation, d.path, name, syscall.EEXIST)
 	}
-	child := d.process.client.server.add(d.process, make)
+	child := d.process.client.server.add(d.process, create)
 	d.node.entries[name] = child
 	d.process.client.learn(d.node, name, child)
-	d.changed(kind, "", name, child)
+	d.changed(kind, name, child)
 	return child, nil
 }
 
@@ -83,7 +83,7 @@ func (d *dir) unlink(name string, child *inode, kind vfs.ChangeKind) {
 	delete(d.node.entries, name)
 	child.removed, child.remover = true, d.process
 	d.process.client.learn(d.node, name, nil)
-	d.changed(kind, "", name, child)
+	d.changed(kind, name, child)
 }
 
 // openElsewhere reports whether another process of the same client has the file open.
@@ -114,7 +114,7 @@ func (d *dir) move(oldName, newName string, child *inode) {
 	d.node.entries[newName] = child
 	d.process.client.learn(d.node, oldName, nil)
 	d.process.client.learn(d.node, newName, child)
-	d.changed(vfs.ChangeRename, oldName, newName, child)
+	d.changed(vfs.ChangeRename, newName, child)
 }
 
 func (d *dir) Rename(oldName, newName string) error {

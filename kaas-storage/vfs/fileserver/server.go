@@ -94,9 +94,9 @@ func newFile(id string) *inode { return &inode{id: id, modified: time.Now()} }
 func (n *inode) isDir() bool { return n.entries != nil }
 
 // add registers what a process has made under an id that does not depend on what others do.
-func (s *Server) add(p *Process, make func(id string) *inode) *inode {
+func (s *Server) add(p *Process, create func(id string) *inode) *inode {
 	p.made++
-	n := make(fmt.Sprintf("%s#%d", p.name, p.made))
+	n := create(fmt.Sprintf("%s#%d", p.name, p.made))
 	s.inodes[n] = struct{}{}
 	return n
 }
