@@ -94,7 +94,7 @@ tools: ## Builds the pinned tools into .cache/bin
 
 .PHONY: dependencies
 dependencies: ## Installs what the tests need, or names it
-	@scripts/dependencies.sh go=golang git=git gcc=gcc
+	@scripts/dependencies.sh go=golang git=git $(if $(RACE),gcc=build-essential)
 
 .PHONY: client-suites
 client-suites: $(VENV)/.complete $(NODE)/.complete ## Installs the clients that `make test-clients` runs
