@@ -15,7 +15,7 @@ func randomPlan(seed uint64) (Plan, chooser) {
 	plan := Plan{
 		Name:    fmt.Sprintf("seed %d", seed),
 		Prelude: []Step{Take(), Append(0), Append(Plain)},
-		Policy:  func() fileserver.Policy { return randomPolicy(r) },
+		Policy:  func() fileserver.Policy { return randomPolicy(seed) },
 		Crashes: r.IntN(3),
 		Pauses:  r.IntN(4),
 		Config:  randomConfig(r),
@@ -42,7 +42,9 @@ func randomPlan(seed uint64) (Plan, chooser) {
 	return plan, randomChooser(r)
 }
 
-func randomPolicy(r *rand.Rand) fileserver.Policy {
+// randomPolicy has a source of its own: the server asks it under its lock, beside the scheduler.
+func randomPolicy(seed uint64) fileserver.Policy {
+	r := rand.New(rand.NewPCG(seed, 2))
 	chance := func() func() bool {
 		share := []float64{0, 0.5, 1}[r.IntN(3)]
 		return func() bool { return r.Float64() < share }
