@@ -73,8 +73,10 @@ func (c *Coordinator) commit(led *leadership, id string, r CommitRequest, now ti
 		return committed{refusal: group.ErrIllegalGeneration, rests: led.Barrier()}, nil
 	}
 	e := led.group(id)
-	if refusal := e.live.CheckCommit(r.Identity, false); refusal != nil {
-		return committed{refusal: refusal, rests: led.Barrier()}, nil
+	refused := committed{refusal: e.live.CheckCommit(r.Identity, false)}
+	if refused.refusal != nil {
+		refused.rests = led.Barrier()
+		return refused, nil
 	}
 	results, accepted := c.checkOffsets(r.Offsets)
 	if len(accepted) == 0 {

@@ -72,18 +72,23 @@ func (c *Coordinator) look(offsets *offset.Offsets, stable bool, f *FetchedOffse
 		f.Err = ErrUnstableOffset
 		return true
 	}
-	id := uuid.Nil
-	if c.options.Topics != nil {
-		known := false
-		if id, known = c.options.Topics.TopicID(f.Topic); !known {
-			return false
-		}
+	id, known := c.topicID(f.Topic)
+	if !known {
+		return false
 	}
 	committed, found := offsets.Get(f.Partition, id)
 	if found {
 		f.Offset, f.LeaderEpoch, f.Metadata = committed.Offset, committed.LeaderEpoch, committed.Metadata
 	}
 	return found
+}
+
+// topicID returns uuid.Nil, which fits every offset, where nobody knows the topics.
+func (c *Coordinator) topicID(topic string) (uuid.UUID, bool) {
+	if c.options.Topics == nil {
+		return uuid.Nil, true
+	}
+	return c.options.Topics.TopicID(topic)
 }
 
 // DeleteOffsets is an OffsetDelete request. The results are one error for each partition: nil, also where there was no offset, or

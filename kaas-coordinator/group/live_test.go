@@ -108,11 +108,11 @@ func TestLiveSessions(t *testing.T) {
 				t.Errorf("commit: %v", err)
 			}
 		})
-		time.Sleep(10*time.Second - 1)
+		time.Sleep(10*time.Second - time.Nanosecond)
 		if s := w.state(); s != group.Stable {
 			t.Errorf("%v before the session's end", s)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if s := w.state(); s != group.Empty {
 			t.Errorf("%v at the session's end", s)

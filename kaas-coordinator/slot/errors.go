@@ -7,6 +7,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-storage"
 )
 
+// What a caller branches on, beside the errors of package storage.
 var (
 	// ErrClosed: the slot was closed here. The partition may be led on.
 	ErrClosed = errors.New("coordinator slot is closed")
