@@ -51,7 +51,7 @@ func (b rawBatch) encode() []byte {
 
 // Batches that must not enter a log answer their Kafka error, and the log stays as it was.
 func TestBatchesThatAreRefused(t *testing.T) {
-	broker := harness.Start(t, harness.Options{})
+	broker := harness.Start(t, harness.Options{Decodes: []string{"timestamp-bounds"}})
 	topic := uniqueName(t)
 	createTopic(t, broker.Bootstrap(), topic, 1, "message.timestamp.before.max.ms", "3600000", "message.timestamp.after.max.ms", "3600000")
 	for _, tested := range []struct {

@@ -32,7 +32,7 @@ func TestConfluentAdmin(t *testing.T) {
 
 // Old brokers could not say what they understand, so librdkafka can be told.
 func TestConfluentWithoutVersionNegotiation(t *testing.T) {
-	broker := harness.Start(t, harness.Options{})
+	broker := harness.Start(t, harness.Options{Decodes: []string{"up-convert", "down-convert"}})
 	for _, version := range []string{"0.9.0.1", "0.10.0.0"} {
 		t.Run(version, func(t *testing.T) {
 			topic := uniqueName(t)

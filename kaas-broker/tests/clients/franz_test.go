@@ -122,7 +122,7 @@ func TestFranzKeepsEveryPartOfARecord(t *testing.T) {
 func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
 func TestFranzPinnedToOldVersions(t *testing.T) {
-	broker := harness.Start(t, harness.Options{})
+	broker := harness.Start(t, harness.Options{Decodes: []string{"up-convert", "down-convert"}})
 	for _, tested := range []struct {
 		name     string
 		versions *kversion.Versions

@@ -17,7 +17,7 @@ func kafkaPythonClient() client { return kafkaPythonScript().client() }
 
 // Kafka-python chooses its request versions by the broker version that it is told.
 func TestKafkaPythonPinnedToOldVersions(t *testing.T) {
-	broker := harness.Start(t, harness.Options{})
+	broker := harness.Start(t, harness.Options{Decodes: []string{"up-convert", "down-convert"}})
 	for _, version := range []string{"0.10.1", "0.11", "1.0", "2.0"} {
 		t.Run(version, func(t *testing.T) {
 			topic := uniqueName(t)

@@ -82,7 +82,7 @@ func TestKcatIdempotentProducer(t *testing.T) {
 }
 
 func TestKcatOffsetForTime(t *testing.T) {
-	broker := harness.Start(t, harness.Options{})
+	broker := harness.Start(t, harness.Options{Decodes: []string{"timestamp-lookup"}})
 	topic := uniqueName(t)
 	createTopic(t, broker.Bootstrap(), topic, 1)
 	kcatProduce(t, broker.Bootstrap(), topic, numbered("before", 5))

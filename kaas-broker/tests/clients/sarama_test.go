@@ -87,7 +87,7 @@ func saramaConsume(t *testing.T, address, topic string, count int, config *saram
 
 // Sarama sends the versions that its configuration implies, whatever the broker offers.
 func TestSaramaPinnedToOldVersions(t *testing.T) {
-	broker := harness.Start(t, harness.Options{})
+	broker := harness.Start(t, harness.Options{Decodes: []string{"up-convert", "down-convert"}})
 	for _, version := range []sarama.KafkaVersion{
 		sarama.V0_10_0_0, sarama.V0_10_2_0, sarama.V0_11_0_0, sarama.V1_0_0_0, sarama.V2_0_0_0, sarama.V2_8_0_0, sarama.V3_6_0_0,
 	} {
@@ -110,7 +110,7 @@ func TestSaramaPinnedToOldVersions(t *testing.T) {
 }
 
 func TestSaramaReadsNewRecordsWithOldVersions(t *testing.T) {
-	broker := harness.Start(t, harness.Options{})
+	broker := harness.Start(t, harness.Options{Decodes: []string{"down-convert"}})
 	topic := uniqueName(t)
 	createTopic(t, broker.Bootstrap(), topic, 1)
 	records := numbered("franz", 500)

@@ -32,6 +32,8 @@ type Options struct {
 	Flags []string
 	// Env is added to kaas's environment, as KEY=value.
 	Env []string
+	// Decodes are the sites, as /healthz names them, at which the test makes the broker look into records. At any other site it must not.
+	Decodes []string
 }
 
 // process is a broker that the harness controls.
@@ -166,6 +168,9 @@ func (b *Broker) needProcess(t testing.TB) {
 
 func (b *Broker) cleanup(t testing.TB) {
 	if b.running {
+		if !t.Failed() {
+			b.checkOpacity(t)
+		}
 		b.process.kill(t)
 	}
 	if t.Failed() {

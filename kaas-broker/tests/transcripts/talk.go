@@ -162,7 +162,11 @@ func (t *Talk) Learn(name string) [16]byte {
 		request := kmsg.NewPtrMetadataRequest()
 		request.Topics = []kmsg.MetadataRequestTopic{{Topic: &name}}
 		topic := t.Prepare(12, request).(*kmsg.MetadataResponse).Topics[0]
-		if topic.ErrorCode == 0 && t.served(name, len(topic.Partitions)) {
+		led := topic.ErrorCode == 0
+		for _, partition := range topic.Partitions {
+			led = led && partition.ErrorCode == 0
+		}
+		if led && t.served(name, len(topic.Partitions)) {
 			t.masks.learn(topic.TopicID, name, topic.Partitions[0].LeaderEpoch)
 			return topic.TopicID
 		}

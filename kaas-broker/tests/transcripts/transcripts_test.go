@@ -39,7 +39,7 @@ func TestKaas(t *testing.T) {
 // eachScript runs the scripts that an Apache Kafka judges, on one broker but for those that want one for themselves.
 func eachScript(t *testing.T, version string, mode harness.Mode, run func(*testing.T, Script, *harness.Broker)) {
 	t.Helper()
-	shared := harness.Start(t, harness.Options{Mode: mode, Overrides: settings()})
+	shared := harness.Start(t, harness.Options{Mode: mode, Overrides: settings(), Decodes: harness.ForcedSites()})
 	for _, script := range scripts() {
 		if script.Kafka != version || script.Restarts && mode == harness.Dev {
 			continue
@@ -49,7 +49,7 @@ func eachScript(t *testing.T, version string, mode harness.Mode, run func(*testi
 			if script.Settings != nil {
 				own := settings()
 				maps.Copy(own, script.Settings)
-				broker = harness.Start(t, harness.Options{Mode: mode, Overrides: own})
+				broker = harness.Start(t, harness.Options{Mode: mode, Overrides: own, Decodes: harness.ForcedSites()})
 			}
 			run(t, script, broker)
 		})
