@@ -73,17 +73,17 @@ func (c *Coordinator) commit(led *leadership, id string, r CommitRequest, now ti
 		return committed{refusal: group.ErrIllegalGeneration, rests: led.Barrier()}, nil
 	}
 	e := led.group(id)
-	refused := committed{refusal: e.live.CheckCommit(r.Identity, false)}
-	if refused.refusal != nil {
-		refused.rests = led.Barrier()
-		return refused, nil
+	answer := committed{refusal: e.live.CheckCommit(r.Identity, false), rests: led.Barrier()}
+	var accepted []CommitOffset
+	if answer.refusal == nil {
+		answer.results, accepted = c.checkOffsets(r.Offsets)
 	}
-	results, accepted := c.checkOffsets(r.Offsets)
 	if len(accepted) == 0 {
-		return committed{results: results, rests: led.Barrier()}, nil
+		return answer, nil
 	}
 	rests, err := led.append(id, e, accepted, r.Retention, now)
-	return committed{results: results, rests: rests, appended: true}, err
+	answer.rests, answer.appended = rests, true
+	return answer, err
 }
 
 // checkOffsets returns one result for each offset, and those that are taken.

@@ -78,6 +78,9 @@ func (c *Coordinator) acquireAndServe(ctx context.Context, number int) (bool, er
 	if err != nil {
 		return false, fmt.Errorf("acquire: %w", err)
 	}
+	if err := p.Err(); err != nil {
+		return false, fmt.Errorf("acquired %s after its end: %w", p.Label(), err)
+	}
 	defer c.seats[number].Store(nil)
 	c.seats[number].Store(&seat{})
 	began := time.Now()

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-coordinator/group"
@@ -210,7 +210,7 @@ func waitServed(t testing.TB, p *process, ids []string) {
 	t.Helper()
 	for _, id := range ids {
 		for p.Status(id) != nil {
-			runtime.Gosched()
+			time.Sleep(time.Millisecond)
 		}
 	}
 }
@@ -239,5 +239,32 @@ func TestFailedSync(t *testing.T) {
 		}
 		synctest.Wait()
 		wants(t, p.Status("g"), coordinator.ErrNotCoordinator)
+	})
+}
+
+// The log of a slot that is written again and again stays small, and its state what it was.
+func TestSlotsAreTrimmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		p := start(t, filesystem, coordinator.Options{}, "g")
+		member := p.lone("g", "i")
+		must(t, p.commitAs("g", member, commitOf("once", 0, 5)))
+		for n := range int64(20000) {
+			must(t, p.commitAs("g", member, commitOf("t", 0, n)))
+			if n%1000 == 0 {
+				must(t, p.Heartbeat(context.Background(), "g", member))
+			}
+		}
+		synctest.Wait()
+		if o := p.taken[slot.Of("g")].Offsets(); o.LogEnd-o.LogStart > 10000 {
+			t.Errorf("the log is still %+v", o)
+		}
+		p.stop()
+		p = start(t, filesystem, coordinator.Options{}, "g")
+		if p.fetch("g", at("once", 0)).Offset != 5 || p.fetch("g", at("t", 0)).Offset != 19999 {
+			t.Error("offsets are lost")
+		}
+		must(t, p.Heartbeat(context.Background(), "g", member))
 	})
 }

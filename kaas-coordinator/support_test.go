@@ -142,8 +142,13 @@ func commitOf(topic string, partition int32, position int64) coordinator.CommitO
 
 // commit commits one offset as nobody in particular, for good.
 func (p *process) commit(id string, o coordinator.CommitOffset) error {
+	return p.commitAs(id, nobody(), o)
+}
+
+// commitAs commits one offset as a member.
+func (p *process) commitAs(id string, who group.Identity, o coordinator.CommitOffset) error {
 	results, err := p.Commit(context.Background(), id, coordinator.CommitRequest{
-		Identity: nobody(), Offsets: []coordinator.CommitOffset{o}, Retention: -1,
+		Identity: who, Offsets: []coordinator.CommitOffset{o}, Retention: -1,
 	})
 	if err != nil {
 		return err

@@ -1,5 +1,7 @@
 package group
 
+import "time"
+
 // maybeRebalance begins a rebalance unless one has begun.
 func (m *Machine) maybeRebalance(reason string) {
 	switch m.state {
@@ -66,8 +68,8 @@ func (m *Machine) completeJoin() {
 		}
 	}
 	if len(m.members.order) > 0 && !m.electLeader() {
-		// Nobody joined. Static members are waited for until their sessions end.
-		m.startTimer(JoinTimer, "", m.members.rebalanceTimeout())
+		// Nobody joined. Static members are waited for until their sessions end; a client may have named no time to wait.
+		m.startTimer(JoinTimer, "", max(m.members.rebalanceTimeout(), time.Second))
 		return
 	}
 	m.stopTimer(JoinTimer, "")

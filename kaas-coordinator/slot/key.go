@@ -8,7 +8,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Count is the number of slots of a cluster. It is stamped on the volume and never changes.
@@ -115,6 +114,9 @@ type jsonKey struct {
 }
 
 func parseKey(b []byte) (Key, error) {
+	if key, written := parseWritten(b); written {
+		return key, nil
+	}
 	var read jsonKey
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	decoder.DisallowUnknownFields()
@@ -125,17 +127,14 @@ func parseKey(b []byte) (Key, error) {
 	if !known {
 		return Key{}, &VersionError{What: fmt.Sprintf("record of kind %q", read.Kind)}
 	}
-	key := Key{Kind: kind, ID: read.ID, ProducerID: read.ProducerID, Topic: read.Topic, Partition: read.Partition}
-	return key, nil
+	return Key{Kind: kind, ID: read.ID, ProducerID: read.ProducerID, Topic: read.Topic, Partition: read.Partition}, nil
 }
 
 // AppendString appends a JSON string. Bytes that are not UTF-8 become the replacement character, as in Kafka.
 func AppendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			quoted, _ := json.Marshal(s) // a string cannot fail
-			return append(b, quoted...)
-		}
+	if !isPlain(s) {
+		quoted, _ := json.Marshal(s) // a string cannot fail
+		return append(b, quoted...)
 	}
 	b = append(b, '"')
 	b = append(b, s...)
