@@ -16,6 +16,8 @@ RACE ?=
 ARGS ?=
 # How long each fuzz target runs in `make fuzz`.
 FUZZTIME ?= 30s
+# How many random schedules, and how many of each short program, `make soak` tries.
+SEEDS ?= 50000
 # Flags of the benchmark in `make bench`, for example BENCH='-quick'.
 BENCH ?=
 # Further arguments of go test in `make test-clients`, for example CLIENTS='-run TestKcat -v'.
@@ -41,11 +43,15 @@ test: dependencies ## Runs the tests of every module, each on its own
 
 .PHONY: test-clients
 test-clients: client-suites build ## Runs real Kafka clients against bin/kaas
-	cd kaas-broker/tests && KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) clients go test -short -count 1 -timeout 20m $(CLIENTS) ./...
+	cd kaas-broker/tests && KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) clients go test -count 1 -timeout 20m $(CLIENTS) ./...
 
-.PHONY: test-clients-all
-test-clients-all: client-suites build ## The same with the long tests, about half an hour
-	cd kaas-broker/tests && KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) clients go test -count 1 -timeout 60m $(CLIENTS) ./...
+.PHONY: soak
+soak: client-suites build ## Kills kaas 500 times, freezes it 300 times, hostile clients and SEEDS schedules, about an hour
+	cd kaas-broker/tests && KAAS_SOAK=1 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "kills and frozen brokers" \
+		go test -count 1 -timeout 90m -run 'Outlive|Frozen' -v ./clients
+	cd kaas-broker/tests && KAAS_HOSTILE=full GOWORK=off ../../$(TIMED) "hostile clients" go test -count 1 -timeout 60m ./hostile
+	cd kaas-storage && KAAS_SOAK=1 KAAS_SEEDS=$(SEEDS) KAAS_RUNS=$(SEEDS) GOWORK=off ../$(TIMED) "owners interleaved" \
+		go test -count 1 -timeout 90m . ./internal/interleaving
 
 .PHONY: bench
 bench: build ## Races kaas against Apache Kafka and writes docs/benchmarks, about half an hour

@@ -88,6 +88,9 @@ func TestTwoProcessesOnOneDirectory(t *testing.T) {
 	if testing.Short() {
 		rounds = 2
 	}
+	if os.Getenv("KAAS_SOAK") == "1" {
+		rounds = 300
+	}
 	root := t.TempDir()
 	acks := map[int64]string{}
 	first := startOwner(t, root, acks)

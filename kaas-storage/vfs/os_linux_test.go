@@ -33,6 +33,22 @@ func TestOSConforms(t *testing.T) {
 	})
 }
 
+// KAAS_TEST_DIR names a directory on the file system in question, for example an NFS mount.
+func TestTestDirConforms(t *testing.T) {
+	parent := os.Getenv("KAAS_TEST_DIR")
+	if parent == "" {
+		t.Skip("set KAAS_TEST_DIR to a directory on the file system to test")
+	}
+	vfstest.Run(t, func(t *testing.T) vfs.FS {
+		root, err := os.MkdirTemp(parent, "kaas-test-*")
+		must(t, err)
+		t.Cleanup(func() { must(t, os.RemoveAll(root)) })
+		fsys, err := vfs.OS(root)
+		must(t, err)
+		return fsys
+	})
+}
+
 func TestOSRoot(t *testing.T) {
 	root := t.TempDir()
 	must(t, os.Mkdir(root+"/real", 0o700))

@@ -6,5 +6,6 @@
 //	KAAS_TEST_BOOTSTRAP  host:port of a broker that runs already; tests that must start, configure or kill their broker are skipped
 //	KAAS_SHARED          folder with kafka/fetch.sh, start.sh and stop.sh (default ../shared beside the repository); tests that need
 //	                     Apache Kafka or its shell tools are skipped when it is absent
+//	KAAS_SOAK            1 repeats kills and the like hundreds of times
 //	KAAS_REQUIRE_CLIENTS 1 makes a missing client suite an error instead of a skipped test
 package harness
