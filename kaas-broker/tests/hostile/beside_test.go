@@ -27,7 +27,7 @@ type beside struct {
 
 const (
 	besideRecord = 100 << 10
-	besidePause  = 20 * time.Millisecond
+	besidePause  = 100 * time.Millisecond
 	// besidePatience is how long one record of the normal producer may take: the machine is small and the attack takes its share.
 	besidePatience = 8 * time.Second
 )

@@ -167,8 +167,15 @@ func (s *sender) try(frame []byte) (reached bool, err error) {
 		return false, nil // closed already, by what came before
 	}
 	for {
-		answer, err := s.connection.receive(frameTime)
+		patience := frameTime
+		if mayWait(frame) {
+			patience = 2 * time.Second
+		}
+		answer, err := s.connection.receive(patience)
 		switch {
+		case isTimeout(err) && mayWait(frame):
+			s.hangUp()
+			return false, nil
 		case isTimeout(err):
 			s.hangUp()
 			return false, fmt.Errorf("neither answered nor closed within %v", frameTime)
@@ -186,6 +193,9 @@ func (s *sender) try(frame []byte) (reached bool, err error) {
 		}
 	}
 }
+
+// mayWait reports whether the frame is a Fetch: damage can make it one that waits for weeks, until its client hangs up.
+func mayWait(frame []byte) bool { return len(frame) > 1 && frame[0] == 0 && frame[1] == 1 }
 
 func (s *sender) hangUp() {
 	if s.connection != nil {

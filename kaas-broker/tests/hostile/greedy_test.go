@@ -20,5 +20,5 @@ func TestAnnouncedRequestsThatNeverCome(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(10 * time.Second)
+	time.Sleep(time.Duration(pick(4, 20)) * time.Second)
 }

@@ -102,7 +102,7 @@ func TestClientsThatNeverRead(t *testing.T) {
 			}
 		}
 	}
-	time.Sleep(time.Duration(pick(5, 45)) * time.Second)
+	time.Sleep(time.Duration(pick(3, 45)) * time.Second)
 }
 
 // fillTopic writes records of about a megabyte.
@@ -129,7 +129,7 @@ func TestThousandsOfPipelinedRequests(t *testing.T) {
 	watch(t, broker, 200*mib)
 	runBeside(t, broker.Bootstrap())
 	made := bomb(t, 0, 1000, 1)
-	requests := pick(5000, 50_000)
+	requests := pick(2000, 50_000)
 	together(t, 4, func(int) error {
 		connection, err := connect(broker.Bootstrap())
 		if err != nil {
