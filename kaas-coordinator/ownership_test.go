@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -267,4 +268,67 @@ func TestSlotsAreTrimmed(t *testing.T) {
 		}
 		must(t, p.Heartbeat(context.Background(), "g", member))
 	})
+}
+
+// A full volume refuses commits and assignments, which may be tried again. The slot stays.
+func TestFullVolume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(16 << 20)
+		volume, err := storage.OpenVolume(filesystem, storage.VolumeOptions{ClusterID: "c", ID: "v", Reserve: 1 << 20})
+		must(t, err)
+		prepare(t, filesystem)
+		p := beginOn(t, filesystem, volume, coordinator.Options{}, "g", "plain")
+		synctest.Wait()
+		must(t, p.commit("plain", commitOf("t", 0, 1)))
+		ctx := context.Background()
+		joined, err := p.Join(ctx, "g", joining(""))
+		must(t, err)
+
+		free := fill(t, filesystem)
+		must(t, volume.Refresh())
+		wants(t, p.commit("plain", commitOf("t", 0, 2)), group.ErrNotAvailable)
+		member := group.Identity{MemberID: joined.MemberID, Generation: joined.Generation}
+		_, err = p.Sync(ctx, "g", group.SyncRequest{Identity: member})
+		wants(t, err, group.ErrNotAvailable)
+		wants(t, p.Delete(ctx, "plain"), group.ErrNotAvailable)
+		if got := p.fetch("plain", at("t", 0)); got.Offset != 1 {
+			t.Errorf("a refused commit moved the offset to %d", got.Offset)
+		}
+		wants(t, p.Heartbeat(ctx, "g", member), group.ErrRebalancing)
+
+		free()
+		must(t, volume.Refresh())
+		must(t, p.commit("plain", commitOf("t", 0, 3)))
+		again := joining("")
+		again.MemberID = joined.MemberID
+		joined, err = p.Join(ctx, "g", again)
+		must(t, err)
+		member.Generation = joined.Generation
+		_, err = p.Sync(ctx, "g", group.SyncRequest{Identity: member})
+		must(t, err)
+	})
+}
+
+// fill takes the room of a file system until nearly nothing is left, and returns how to give it back.
+func fill(t testing.TB, filesystem vfs.FS) (free func()) {
+	t.Helper()
+	must(t, filesystem.MkdirAll("ballast"))
+	dir, err := filesystem.OpenDir("ballast")
+	must(t, err)
+	for n := 0; ; n++ {
+		usage, err := filesystem.Usage()
+		must(t, err)
+		if usage.Free < 450<<10 {
+			break
+		}
+		must(t, vfs.WriteFileAtomic(dir, strconv.Itoa(n), make([]byte, 4<<10)))
+	}
+	return func() {
+		entries, err := dir.List()
+		must(t, err)
+		for _, e := range entries {
+			must(t, dir.Remove(e.Name))
+		}
+		must(t, dir.Close())
+	}
 }

@@ -22,6 +22,7 @@ type process struct {
 	*coordinator.Coordinator
 	t      testing.TB
 	fs     vfs.FS
+	volume *storage.Volume
 	engine *storage.Engine
 	only   map[int]bool // slots that it takes
 
@@ -45,9 +46,15 @@ func prepare(t testing.TB, filesystem vfs.FS) {
 // begin starts a coordinator of the slots of these ids. Stop it with stop, or let the test.
 func begin(t testing.TB, filesystem vfs.FS, o coordinator.Options, ids ...string) *process {
 	t.Helper()
+	return beginOn(t, filesystem, nil, o, ids...)
+}
+
+// beginOn is begin on a volume, which knows when it is full.
+func beginOn(t testing.TB, filesystem vfs.FS, v *storage.Volume, o coordinator.Options, ids ...string) *process {
+	t.Helper()
 	engine, err := storage.NewEngine(storage.Options{})
 	must(t, err)
-	p := &process{t: t, fs: filesystem, engine: engine, only: map[int]bool{}, taken: map[int]*storage.Partition{}}
+	p := &process{t: t, fs: filesystem, volume: v, engine: engine, only: map[int]bool{}, taken: map[int]*storage.Partition{}}
 	for _, id := range ids {
 		p.only[slot.Of(id)] = true
 	}
@@ -101,7 +108,9 @@ func (p *process) take(ctx context.Context, number int) (*storage.Partition, err
 	if err != nil {
 		return nil, err
 	}
-	taken, err := p.engine.Take(ctx, dir, storage.TakeOptions{Label: "__coordinator-" + strconv.Itoa(number), Config: slot.Config()})
+	taken, err := p.engine.Take(ctx, dir, storage.TakeOptions{
+		Label: "__coordinator-" + strconv.Itoa(number), Volume: p.volume, Config: slot.Config(),
+	})
 	if err != nil {
 		return nil, err
 	}
