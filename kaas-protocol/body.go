@@ -2,6 +2,9 @@ package protocol
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"io"
 )
 
@@ -12,6 +15,35 @@ const (
 	// bodyPiece is how many bytes of a large request share one deadline.
 	bodyPiece = 1 << 20
 )
+
+// errTooPlain refuses a request above Limits.MaxPlainBytes.
+var errTooPlain = errors.New("request is too large for its kind")
+
+// plainWeight is how many times its size a request without records is charged while it is worked on: decoded, and with its answer, it takes
+// that much and more, where records are used as they came.
+const plainWeight = 16
+
+// carriesRecords reports whether the frame that begins so is a Produce request.
+func carriesRecords(frame []byte) bool {
+	const keySize = 2
+	return len(frame) >= keySize && binary.BigEndian.Uint16(frame) == uint16(keyProduce)
+}
+
+// weigh charges what a large request without records takes once it is decoded. A pipelined one may wait for its answer for as long as its
+// client likes, so that it must not hold more room than its bytes.
+func (c *connection) weigh(ctx context.Context, chosen *row, size int) (more int64, err error) {
+	if size <= smallRequest || chosen.Pipelined {
+		return 0, nil
+	}
+	more = (plainWeight - 1) * int64(size)
+	if waiter := c.server.budget.reserveMore(int64(size), more); waiter != nil {
+		if err := c.watch(ctx, waiter.granted, nil); err != nil {
+			c.server.budget.cancel(waiter)
+			return 0, err
+		}
+	}
+	return more, nil
+}
 
 // body is a request that arrives.
 type body struct {
@@ -51,6 +83,9 @@ func (b *body) readAll(ctx context.Context) error {
 		b.frame = b.frame[:begin+n]
 		if err != nil {
 			return err
+		}
+		if begin == 0 && b.size > b.connection.server.limits.MaxPlainBytes && !carriesRecords(b.frame) {
+			return &refusedError{err: fmt.Errorf("%d bytes without records: %w", b.size, errTooPlain)}
 		}
 	}
 	return nil

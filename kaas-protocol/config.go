@@ -92,6 +92,9 @@ type Limits struct {
 	MaxIdle time.Duration
 	// MaxRequestBytes is Kafka's socket.request.max.bytes. Default 100 MiB.
 	MaxRequestBytes int
+	// MaxPlainBytes replaces it for requests other than Produce, which become many times larger in memory when
+	// they are decoded and answered. Kafka has no such bound. Default 16 MiB, or MaxRequestBytes if that is less.
+	MaxPlainBytes int
 	// MaxUnauthenticatedBytes replaces it before authentication, as Kafka's sasl.server.max.receive.size.
 	// Default 524288.
 	MaxUnauthenticatedBytes int
@@ -102,7 +105,8 @@ type Limits struct {
 	InFlightBytes int64
 	// TotalInFlightBytes bounds the bytes of all unanswered requests, as Kafka's queued.max.request.bytes,
 	// and is at least MaxRequestBytes. A request counts with what has arrived of it, rounded up to at most 16
-	// times that. The first 64 KiB of a connection's only request fit in any case, so that no set of waiting
+	// times that, and one of more than 64 KiB that is neither Produce nor Fetch with 16 times its size while it is
+	// worked on. The first 64 KiB of a connection's only request fit in any case, so that no set of waiting
 	// requests can keep out the one that would end their wait. Default 512 MiB.
 	TotalInFlightBytes int64
 	// SendTimeout closes a connection whose client takes no byte of a response for so long. Default 30 s.

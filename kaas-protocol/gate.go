@@ -11,6 +11,7 @@ import (
 
 // Keys that the gate itself knows.
 const (
+	keyProduce          = 0
 	keySaslHandshake    = 17
 	keyAPIVersions      = 18
 	keySaslAuthenticate = 36

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,4 +120,48 @@ func TestStalledBodiesAreGivenUpForOthers(t *testing.T) {
 			t.Errorf("a request of 1 MiB took %v beside requests that have stopped arriving", took)
 		}
 	})
+}
+
+// Only Produce may be as large as the limit for all: other requests become many times larger in memory.
+func TestLargeRequestsWithoutRecordsAreRefused(t *testing.T) {
+	server := serve(t, protocol.Config{APIs: []protocol.API{metadata(), produce(nil)}})
+	call[*kmsg.ProduceResponse](dial(t, server), produceRequest(-1, 17<<20))
+	topics := func(bytes int) *kmsg.MetadataRequest {
+		request := metadataRequest()
+		for range bytes / 32 {
+			request.Topics = append(request.Topics, kmsg.MetadataRequestTopic{Topic: kmsg.StringPtr("a topic with thirty characters")})
+		}
+		return request
+	}
+	call[*kmsg.MetadataResponse](dial(t, server), topics(4<<20))
+	client := dial(t, server)
+	_, _ = client.conn.Write(frame(topics(18<<20), 1))
+	client.closed()
+}
+
+// What is decoded counts with more than its bytes: two such requests do not fit the total, so one waits for the other.
+func TestDecodedRequestsAreBounded(t *testing.T) {
+	var running, most atomic.Int32
+	slow := replying(func(r *protocol.Request) (protocol.Reply, error) {
+		now := running.Add(1)
+		defer running.Add(-1)
+		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+		}
+		time.Sleep(20 * time.Millisecond)
+		return protocol.Reply{Message: r.Message.ResponseKind()}, nil
+	})
+	server := serve(t, protocol.Config{APIs: []protocol.API{slow}, Limits: protocol.Limits{TotalInFlightBytes: 16 << 20, MaxRequestBytes: 16 << 20}})
+	request := metadataRequest()
+	for range 20_000 {
+		request.Topics = append(request.Topics, kmsg.MetadataRequestTopic{Topic: kmsg.StringPtr("a topic with thirty characters")})
+	}
+	var clients sync.WaitGroup
+	for range 6 {
+		client := dial(t, server)
+		clients.Go(func() { call[*kmsg.MetadataResponse](client, request) })
+	}
+	clients.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d requests of 600 KiB were worked on at once within 16 MiB, want 1", most.Load())
+	}
 }

@@ -115,11 +115,16 @@ func (c *connection) dispatch(ctx context.Context, frame []byte) error {
 	if err := chosen.admit(c.public.Authenticated(time.Now())); err != nil {
 		return &refusedError{header: header, row: chosen, err: err}
 	}
+	weight, err := c.weigh(ctx, chosen, len(frame))
+	if err != nil {
+		return err
+	}
 	message, err := c.decode(ctx, chosen, header, body)
 	if err != nil {
+		c.server.budget.release(weight)
 		return &refusedError{header: header, row: chosen, err: err}
 	}
-	x := &exchange{row: chosen, frame: frame, pipelined: chosen.Pipelined, request: Request{
+	x := &exchange{row: chosen, frame: frame, charged: int64(len(frame)) + weight, pipelined: chosen.Pipelined, request: Request{
 		Header: header, Message: message, Conn: c.public, Received: received, Size: len(frame),
 	}}
 	c.start(ctx, x)

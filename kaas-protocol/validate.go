@@ -76,6 +76,7 @@ func (l Limits) withDefaults() Limits {
 	l.MaxConnectionsPerIP = cmp.Or(l.MaxConnectionsPerIP, math.MaxInt)
 	l.MaxIdle = cmp.Or(l.MaxIdle, 10*time.Minute)
 	l.MaxRequestBytes = cmp.Or(l.MaxRequestBytes, 100<<20)
+	l.MaxPlainBytes = min(cmp.Or(l.MaxPlainBytes, 16<<20), l.MaxRequestBytes)
 	l.MaxUnauthenticatedBytes = min(cmp.Or(l.MaxUnauthenticatedBytes, 512<<10), l.MaxRequestBytes)
 	l.InFlightRequests = cmp.Or(l.InFlightRequests, 100)
 	l.InFlightBytes = cmp.Or(l.InFlightBytes, 64<<20)
