@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,3 +212,21 @@ func (p *process) loneWith(id string, r group.JoinRequest) group.Identity {
 	must(p.t, err)
 	return member
 }
+
+// fuse fails every call to a file system from the nth on.
+type fuse struct {
+	calls atomic.Int64
+	at    int64
+	err   error
+}
+
+func newFuse(at int64, err error) *fuse { return &fuse{at: at, err: err} }
+
+func (f *fuse) hook(op vfs.Op) error {
+	if !op.After && f.calls.Add(1) >= f.at {
+		return f.err
+	}
+	return nil
+}
+
+func (f *fuse) blown() bool { return f.calls.Load() >= f.at }

@@ -10,7 +10,7 @@ import (
 )
 
 // readBytes is how much of the log is in memory at a time, a larger batch excepted.
-const readBytes = 1 << 20
+const readBytes = 256 << 10
 
 // replay reads the whole log. What is there is durable and owned: the takeover saw to it.
 func (s *Slot) replay(ctx context.Context, apply func(Record, int64) error) error {

@@ -43,6 +43,7 @@ type Slot struct {
 	log       zerolog.Logger
 	tripwires *batch.Tripwires
 	trimBytes int64
+	trimming  sync.Mutex // one at a time; taken before mu
 
 	mu     sync.Mutex
 	last   storage.Ticket // of the latest append

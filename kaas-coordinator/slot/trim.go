@@ -46,8 +46,10 @@ func (s *Slot) trimIfGrown(ctx context.Context) error {
 }
 
 // Trim appends again, from the log's front, what is still live, and then removes the front. It runs by itself when the log has grown past four times
-// the live state. At most one call may be under way. A crash at any point leaves a log with the same state.
+// the live state. A crash at any point leaves a log with the same state.
 func (s *Slot) Trim(ctx context.Context) error {
+	s.trimming.Lock()
+	defer s.trimming.Unlock()
 	s.mu.Lock()
 	end, size, barrier := s.Next(), s.live.log, s.Barrier()
 	s.mu.Unlock()
