@@ -21,7 +21,7 @@ var errTooPlain = errors.New("request is too large for its kind")
 
 // plainWeight is how many times its size a request without records is charged while it is worked on: decoded, and with its answer, it takes
 // that much and more, where records are used as they came.
-const plainWeight = 16
+const plainWeight = 32
 
 // carriesRecords reports whether the frame that begins so is a Produce request.
 func carriesRecords(frame []byte) bool {

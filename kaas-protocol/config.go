@@ -105,7 +105,7 @@ type Limits struct {
 	InFlightBytes int64
 	// TotalInFlightBytes bounds the bytes of all unanswered requests, as Kafka's queued.max.request.bytes,
 	// and is at least MaxRequestBytes. A request counts with what has arrived of it, rounded up to at most 16
-	// times that, and one of more than 64 KiB that is neither Produce nor Fetch with 16 times its size while it is
+	// times that, and one of more than 64 KiB that is neither Produce nor Fetch with 32 times its size while it is
 	// worked on. The first 64 KiB of a connection's only request fit in any case, so that no set of waiting
 	// requests can keep out the one that would end their wait. Default 512 MiB.
 	TotalInFlightBytes int64
