@@ -24,7 +24,8 @@ type Coordinator struct {
 
 // seat is what is known of a slot. nil: it is not led here.
 type seat struct {
-	led *leadership // nil while it is being replayed
+	led     *leadership // nil while it is being replayed
+	failure error       // why it could not be opened the last time
 }
 
 // New returns a coordinator that leads no slot before Run.
@@ -57,12 +58,13 @@ func (c *Coordinator) keep(ctx context.Context, number int) {
 	for ctx.Err() == nil {
 		served, err := c.acquireAndServe(ctx, number)
 		if ctx.Err() != nil {
-			return
+			break
 		}
 		if served {
 			pause = firstPause
 			continue
 		}
+		c.seats[number].Store(&seat{failure: err})
 		c.log.Error().Err(err).Int("slot", number).Dur("pause", pause).Msg("coordinator slot could not be opened")
 		select {
 		case <-ctx.Done():
@@ -70,6 +72,7 @@ func (c *Coordinator) keep(ctx context.Context, number int) {
 		}
 		pause = min(2*pause, lastPause)
 	}
+	c.seats[number].Store(nil)
 }
 
 // acquireAndServe reports whether the slot was served at all.
@@ -107,10 +110,27 @@ func (c *Coordinator) Status(id string) error {
 	return err
 }
 
+// Problem is a slot that could not be opened; it is tried again.
+type Problem struct {
+	Slot int
+	Err  error
+}
+
+// Problems lists the slots that could not be opened when they were last tried, for a health page.
+func (c *Coordinator) Problems() []Problem {
+	var problems []Problem
+	for i := range c.seats {
+		if s := c.seats[i].Load(); s != nil && s.failure != nil {
+			problems = append(problems, Problem{Slot: i, Err: s.failure})
+		}
+	}
+	return problems
+}
+
 func (c *Coordinator) find(id string) (*leadership, error) {
 	s := c.seats[slot.Of(id)].Load()
 	switch {
-	case s == nil:
+	case s == nil || s.failure != nil:
 		return nil, ErrNotCoordinator
 	case s.led == nil:
 		return nil, ErrLoading

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -255,6 +256,45 @@ func TestPendingOffsets(t *testing.T) {
 		must(t, err)
 		if want := []coordinator.FetchedOffset{{Partition: at("t", 0), Offset: -1, LeaderEpoch: -1}}; !reflect.DeepEqual(got, want) {
 			t.Errorf("after the deletion: %+v", got)
+		}
+	})
+}
+
+// Commits that come while a sync is under way share the next one.
+func TestCommitsShareASync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var held atomic.Bool
+		var syncs atomic.Int64
+		release := make(chan struct{})
+		fault := vfs.NewFault(vfs.NewMem(64<<20), func(op vfs.Op) error {
+			if op.Kind == vfs.OpSync && !op.After {
+				syncs.Add(1)
+				if held.Load() {
+					<-release
+				}
+			}
+			return nil
+		})
+		prepare(t, fault)
+		p := start(t, fault, coordinator.Options{}, "g")
+		must(t, p.commit("g", commitOf("t", 0, 0)))
+		held.Store(true)
+		syncs.Store(0)
+		done := make(chan error, 50)
+		for n := range int64(50) {
+			go func() { done <- p.commit("g", commitOf("t", int32(n), n)) }()
+			synctest.Wait()
+		}
+		if len(done) > 0 {
+			t.Fatal("a commit was acknowledged before its sync")
+		}
+		held.Store(false)
+		close(release)
+		for range 50 {
+			must(t, <-done)
+		}
+		if got := syncs.Load(); got != 2 {
+			t.Errorf("50 commits took %d syncs", got)
 		}
 	})
 }

@@ -107,6 +107,15 @@ func TestRecordsOfALaterVersionAreNotServed(t *testing.T) {
 		p := begin(t, filesystem, coordinator.Options{}, "g")
 		synctest.Wait()
 		wants(t, p.Status("g"), coordinator.ErrNotCoordinator)
+		problems := p.Problems()
+		if len(problems) != 1 || problems[0].Slot != slot.Of("g") {
+			t.Fatalf("problems: %v", problems)
+		}
+		wants(t, problems[0].Err, storage.ErrFutureVersion)
+		p.stop()
+		if problems := p.Problems(); len(problems) != 0 {
+			t.Errorf("problems after the end: %v", problems)
+		}
 	})
 }
 
