@@ -81,7 +81,7 @@ func (n *partitionNames) mayTake(dir vfs.Dir) error {
 
 // reserved reports a claim that no leader can hold.
 func (n *partitionNames) reserved(dir vfs.Dir) error {
-	switch highest, _ := n.highestClaim(); highest {
+	switch n.highestClaim() {
 	case claimDeleted:
 		return fmt.Errorf("%s: %w", dir.Path(), ErrDeleted)
 	case claimMoving:

@@ -23,7 +23,7 @@ func TestConformsInTestDir(t *testing.T) {
 		t.Skip("set KAAS_TEST_DIR to a directory on the file system to test")
 	}
 	storagetest.Run(t, func(t *testing.T) vfs.FS {
-		root, err := os.MkdirTemp(parent, "kaas-test-*")
+		root, err := os.MkdirTemp(parent, "kaas-test-*") //nolint:usetesting // on that file system
 		must(t, err)
 		t.Cleanup(func() { must(t, os.RemoveAll(root)) })
 		disk, err := vfs.OS(root)

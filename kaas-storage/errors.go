@@ -41,7 +41,7 @@ func isGone(err error) bool {
 }
 
 // StorageError is a failed file operation. It ends the epoch of the partition that it happened in.
-type StorageError struct {
+type StorageError struct { //nolint:revive // storage.Error would say nothing where it is met
 	Op   string // what was tried, such as "sync" or "write manifest"
 	Path string // directory or file, as opened
 	Err  error

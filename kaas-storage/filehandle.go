@@ -75,8 +75,9 @@ func (h *fileHandle) open(mode fileMode) (vfs.File, error) {
 		return h.dir.Open(name)
 	case fileOurs:
 		return h.dir.OpenWrite(name)
+	default:
+		return h.dir.Create(name)
 	}
-	return h.dir.Create(name)
 }
 
 func (h *fileHandle) openDone(file vfs.File, err error) {

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"sort"
@@ -132,10 +133,10 @@ func (x *sparseIndex) before(ms int64, file *fileHandle) (timeEntry, bool, error
 // largest returns the entry with the largest timestamp of the segment.
 func (x *sparseIndex) largest(file *fileHandle) (timeEntry, bool, error) {
 	x.mu.Lock()
-	newest, any, stored := x.newest, x.anyTime, x.stored.TimeEntries
+	newest, known, stored := x.newest, x.anyTime, x.stored.TimeEntries
 	x.mu.Unlock()
-	if any || stored == 0 {
-		return newest, any, nil // what is in the files of one's own segment is not newer
+	if known || stored == 0 {
+		return newest, known, nil // what is in the files of one's own segment is not newer
 	}
 	return searchFile(stored, timeEntrySize, file, decodeTimeEntry, func(timeEntry) bool { return true })
 }
@@ -194,7 +195,7 @@ func searchFile[E any](count, size int64, handle *fileHandle, decode func([]byte
 }
 
 func orUnexpectedEOF(err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

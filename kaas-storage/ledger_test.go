@@ -104,7 +104,7 @@ func (l *ledger) promise(r storage.AppendResult, b batch.Batch, epoch storage.Ep
 	defer l.mu.Unlock()
 	for i, value := range values {
 		offset := r.BaseOffset + int64(i)
-		if old, any := l.promised[offset]; any && old.value != value {
+		if old, known := l.promised[offset]; known && old.value != value {
 			return fmt.Errorf("offset %d was promised to hold %s, now %s", offset, old.value, value)
 		}
 		l.promised[offset] = promise{value, epoch}

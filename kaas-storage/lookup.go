@@ -80,9 +80,9 @@ func (p *Partition) searchSegment(s *segment, ms, limit int64) (TimestampOffset,
 	}
 	defer s.log.release()
 	start := p.logStart.Load()
-	if entry, any, err := s.index.before(ms, &s.times); err != nil {
+	if entry, found, err := s.index.before(ms, &s.times); err != nil {
 		return noRecord, s.fail("read time index", err)
-	} else if any {
+	} else if found {
 		start = max(start, s.base+int64(entry.relative))
 	}
 	position, _, err := s.locate(file, start)

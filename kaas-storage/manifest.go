@@ -180,7 +180,7 @@ func InitPartition(dir vfs.Dir, floor Epoch) error {
 	if err != nil {
 		return err
 	}
-	switch highest, _ := names.highestClaim(); {
+	switch highest := names.highestClaim(); {
 	case highest == claimDeleted:
 		return fmt.Errorf("prepare %s: %w", dir.Path(), ErrDeleted)
 	case len(names.manifests) > 0:
@@ -270,9 +270,10 @@ func (n *partitionNames) addClaim(name string) {
 	}
 }
 
-func (n *partitionNames) highestClaim() (uint32, bool) {
+// highestClaim is the number of the highest claim, 0 when there is none.
+func (n *partitionNames) highestClaim() uint32 {
 	if len(n.claims) == 0 {
-		return 0, false
+		return 0
 	}
-	return n.claims[len(n.claims)-1], true
+	return n.claims[len(n.claims)-1]
 }

@@ -98,7 +98,7 @@ func (c *contest) violate(err error) {
 
 // read is a consumer of an owner: nobody may see two different records at one offset.
 func (c *contest) read(p *storage.Partition) {
-	found, start := []promise(nil), p.Offsets().LogStart
+	start := p.Offsets().LogStart
 	found, err := readLog(p)
 	if err != nil || p.Offsets().LogStart != start {
 		return
@@ -107,7 +107,7 @@ func (c *contest) read(p *storage.Partition) {
 	defer c.mu.Unlock()
 	for i, r := range found {
 		offset := start + int64(i)
-		if old, any := c.seen[offset]; any && old != r.value {
+		if old, known := c.seen[offset]; known && old != r.value {
 			c.violations = append(c.violations, fmt.Errorf("offset %d was seen to hold %s, now %s", offset, old, r.value))
 		}
 		c.seen[offset] = r.value

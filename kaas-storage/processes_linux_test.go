@@ -75,7 +75,7 @@ func (o *owner) read(n int) (end string) {
 		if _, err := fmt.Sscanf(line, "ack %d %s", &offset, &value); err != nil {
 			o.t.Fatalf("owner printed %q", line)
 		}
-		if old, any := o.acks[offset]; any {
+		if old, known := o.acks[offset]; known {
 			o.t.Fatalf("offset %d was acknowledged as %s and as %s", offset, old, value)
 		}
 		o.acks[offset] = value
@@ -115,7 +115,7 @@ func TestTwoProcessesOnOneDirectory(t *testing.T) {
 	defer log.Close(context.Background())
 	for r, err := range log.Read(0) {
 		must(t, err)
-		if want, any := acks[r.Offset]; any && want != string(r.Value) {
+		if want, known := acks[r.Offset]; known && want != string(r.Value) {
 			t.Errorf("offset %d holds %s, acknowledged was %s", r.Offset, r.Value, want)
 		}
 		delete(acks, r.Offset)

@@ -98,7 +98,7 @@ func (t producerTable) classify(b batch.Batch) (*batchMark, error) {
 			return m, nil
 		}
 	}
-	if newest, any := p.last(); any && first != nextSequence(newest.LastSequence) {
+	if newest, known := p.last(); known && first != nextSequence(newest.LastSequence) {
 		return nil, ErrOutOfOrderSequence
 	}
 	return nil, nil
@@ -141,7 +141,7 @@ func (t producerTable) states() []ProducerState {
 	states := make([]ProducerState, 0, len(t))
 	for _, p := range t {
 		s := ProducerState{ID: p.ID, Epoch: p.Epoch, LastSequence: -1, LastSeen: p.LastSeen, LastOffset: -1}
-		if m, any := p.last(); any {
+		if m, known := p.last(); known {
 			s.LastSequence, s.LastOffset = m.LastSequence, m.LastOffset
 		}
 		states = append(states, s)

@@ -106,11 +106,11 @@ func (s *segment) scan(file vfs.File, position int64, visit func(header batch.Ba
 
 // newestTimestamp is the largest record timestamp in the segment, batch.NoTimestamp when no index knows it.
 func (s *segment) newestTimestamp() (int64, error) {
-	entry, any, err := s.index.largest(&s.times)
+	entry, found, err := s.index.largest(&s.times)
 	if err != nil {
 		return 0, s.fail("read time index", err)
 	}
-	if !any {
+	if !found {
 		return batch.NoTimestamp, nil
 	}
 	return entry.timestamp, nil

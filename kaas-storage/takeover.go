@@ -92,7 +92,7 @@ func succeedManifest(old *manifest, epoch Epoch) *manifest {
 		LeaderEpochs:    slices.Clone(old.LeaderEpochs),
 		Producers:       old.Producers,
 	}
-	if last, any := old.lastSegment(); any && old.RecoveryPoint > old.LogStart {
+	if last, found := old.lastSegment(); found && old.RecoveryPoint > old.LogStart {
 		m.Chain = append(m.Chain, chainEntry{Epoch: old.Epoch, First: old.OwnFirst, End: old.RecoveryPoint, LastSegment: last, indexState: old.Recovery})
 	}
 	m.pruneChain()
@@ -146,7 +146,7 @@ func chainSegments(dir vfs.Dir, entry chainEntry, names *partitionNames, logStar
 	return segments, nil
 }
 
-// missingSegment: one between those that are there shows when it is read, because its neighbour does not reach so far.
+// missingSegment: one between those that are there shows when it is read, because its neighbor does not reach so far.
 func missingSegment(dir vfs.Dir, name segmentName) error {
 	return &CorruptionError{Dir: dir.Path(), File: name.String(), Offset: -1, Cause: "no file holds this offset of the log"}
 }

@@ -31,8 +31,9 @@ func appendCompressed(dst, records []byte, codec Compression) ([]byte, error) {
 		encoder := take(&pools.zstdWriters, newZstdWriter)
 		defer pools.zstdWriters.Put(encoder)
 		return encoder.EncodeAll(records, dst), nil
+	default:
+		return nil, fmt.Errorf("compress as %v: %w", codec, ErrUnsupportedCompression)
 	}
-	return nil, fmt.Errorf("compress as %v: %w", codec, ErrUnsupportedCompression)
 }
 
 // resetWriter is what the stream compressors have in common.

@@ -32,8 +32,9 @@ func decompress(src []byte, codec Compression, limit Limit) ([]byte, error) {
 		return decompressLz4(src, limit.bytes())
 	case Zstd:
 		return decompressZstd(src, limit.bytes())
+	default:
+		return nil, fmt.Errorf("decompress %v: %w", codec, ErrUnsupportedCompression)
 	}
-	return nil, fmt.Errorf("decompress %v: %w", codec, ErrUnsupportedCompression)
 }
 
 func decompressGzip(src []byte, limit int) ([]byte, error) {

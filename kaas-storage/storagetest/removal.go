@@ -60,24 +60,26 @@ func deleteRecordsTests() []test {
 			}
 			s.bounds(p, 0, 5)
 		}},
-		{name: "a section that is being sent keeps its bytes", run: func(s *scene) {
-			s.config.SegmentBytes = 1
-			p := s.take()
-			s.append(p, "a", 5)
-			s.append(p, "b", 1)
-			section, err := p.Read(0, storage.ReadOptions{MaxBytes: 1000})
-			s.ok(err)
-			s.deleteRecords(p, -1, 6)
-			data := make([]byte, section.Size())
-			_, err = section.ReadAt(data, 0)
-			s.ok(err)
-			section.Release()
-			r := reader{t: s}
-			r.batches(data)
-			if len(r.values) != 5 {
-				s.Fatalf("the section held %v", r.values)
-			}
-		}},
+		{name: "a section that is being sent keeps its bytes", run: keepsSections},
+	}
+}
+
+func keepsSections(s *scene) {
+	s.config.SegmentBytes = 1
+	p := s.take()
+	s.append(p, "a", 5)
+	s.append(p, "b", 1)
+	section, err := p.Read(0, storage.ReadOptions{MaxBytes: 1000})
+	s.ok(err)
+	s.deleteRecords(p, -1, 6)
+	data := make([]byte, section.Size())
+	_, err = section.ReadAt(data, 0)
+	s.ok(err)
+	section.Release()
+	r := reader{t: s}
+	r.batches(data)
+	if len(r.values) != 5 {
+		s.Fatalf("the section held %v", r.values)
 	}
 }
 

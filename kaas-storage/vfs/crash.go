@@ -185,5 +185,7 @@ func (c *change) applyEntry(entries map[string]memNode) {
 		// file must not end up with two names.
 		maps.DeleteFunc(entries, func(_ string, node memNode) bool { return node == c.child })
 		entries[c.newName] = c.child
+	case ChangeWrite, ChangeGrow:
+		// Of a file, not of its directory.
 	}
 }

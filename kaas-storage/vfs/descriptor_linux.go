@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -35,7 +36,7 @@ func (d *descriptor) use(operation, name string, call func(fd int) error) error 
 	err := d.raw.Control(func(fd uintptr) {
 		for {
 			callErr = call(int(fd))
-			if callErr != unix.EINTR {
+			if !errors.Is(callErr, unix.EINTR) {
 				return
 			}
 		}
@@ -83,7 +84,7 @@ func (d *descriptor) force(operation string) (unix.Statx_t, error) {
 func retry(open func() (int, error)) (int, error) {
 	for {
 		fd, err := open()
-		if err != unix.EINTR {
+		if !errors.Is(err, unix.EINTR) {
 			return fd, err
 		}
 	}

@@ -16,7 +16,7 @@ type Hook func(Op) error
 // ErrShortWrite is what a hook returns before a write of which only the first N
 // bytes are to be written. The write then reports N and this error. For other
 // operations it is an error like any.
-type ErrShortWrite struct {
+type ErrShortWrite struct { //nolint:errname // a value of it reads like a sentinel where hooks return it
 	N int64
 	// Err is what the write failed with; io.ErrShortWrite if nil.
 	Err error

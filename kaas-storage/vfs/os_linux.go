@@ -65,9 +65,9 @@ func (f *osFS) Usage() (Usage, error) {
 	if err != nil {
 		return Usage{}, err
 	}
-	block := int64(stat.Frsize)
+	block := int64(stat.Frsize) //nolint:unconvert // narrower on some architectures
 	if block == 0 {
-		block = int64(stat.Bsize)
+		block = int64(stat.Bsize) //nolint:unconvert // as above
 	}
 	return Usage{Total: int64(stat.Blocks) * block, Free: int64(stat.Bavail) * block}, nil
 }

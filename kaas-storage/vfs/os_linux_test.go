@@ -40,7 +40,7 @@ func TestTestDirConforms(t *testing.T) {
 		t.Skip("set KAAS_TEST_DIR to a directory on the file system to test")
 	}
 	vfstest.Run(t, func(t *testing.T) vfs.FS {
-		root, err := os.MkdirTemp(parent, "kaas-test-*")
+		root, err := os.MkdirTemp(parent, "kaas-test-*") //nolint:usetesting // on that file system
 		must(t, err)
 		t.Cleanup(func() { must(t, os.RemoveAll(root)) })
 		fsys, err := vfs.OS(root)

@@ -41,7 +41,7 @@ func TestCreatePartitionsEveryVersion(t *testing.T) {
 	b := newBench(t)
 	b.topic("t", 1)
 	b.write("t", 0, "kept")
-	for version := int16(0); version <= 3; version++ {
+	for version := range int16(4) {
 		count := 2 + int32(version)
 		expectOutcomes(t, growths(b.grow(growRequest(version, growTo("t", count), growTo("nope", 2)))), outcome{"t", 0}, outcome{"nope", 3})
 		topic, _ := b.catalog.Snapshot().ByName("t")

@@ -66,7 +66,7 @@ func creations(response *kmsg.CreateTopicsResponse) (all []outcome) {
 
 func TestCreateTopicsEveryVersion(t *testing.T) {
 	b := newBench(t)
-	for version := int16(0); version <= 7; version++ {
+	for version := range int16(8) {
 		name := fmt.Sprintf("v%d", version)
 		row := b.create(createRequest(version, wantTopic(name, 3, 1, "retention.ms", " 5000 "))).Topics[0]
 		topic, known := b.catalog.Snapshot().ByName(name)

@@ -40,7 +40,7 @@ func deletions(response *kmsg.DeleteTopicsResponse) (all []outcome) {
 
 func TestDeleteTopicsEveryVersion(t *testing.T) {
 	b := newBench(t, deletable)
-	for version := int16(0); version <= 6; version++ {
+	for version := range int16(7) {
 		name := fmt.Sprintf("v%d", version)
 		topic := b.topic(name, 2)
 		response := b.delete(deleteTopicsRequest(version, name, "nope"))
@@ -131,7 +131,7 @@ func TestDeleteTopicsTimeout(t *testing.T) {
 func TestDeleteTopicsDisabled(t *testing.T) {
 	b := newBench(t)
 	topic := b.topic("t", 1)
-	for version := int16(0); version <= 6; version++ {
+	for version := range int16(7) {
 		want := int16(73)
 		if version < 3 {
 			want = 42

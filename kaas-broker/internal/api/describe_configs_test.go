@@ -50,7 +50,7 @@ func TestDescribeConfigsOfTopicsEveryVersion(t *testing.T) {
 		"retention.ms=604800000 source 5 type 5",
 		"segment.bytes=1000000 source 4 type 3 [log.segment.bytes=1000000 4] [log.segment.bytes=1073741824 5]",
 	}
-	for version := int16(0); version <= 4; version++ {
+	for version := range int16(5) {
 		rows := b.describe(describeRequest(version, describeResource(ofTopic, "t", "segment.bytes", "nope", "cleanup.policy", "retention.ms", "retention.ms")))
 		if rows[0].ErrorCode != 0 || rows[0].ResourceType != ofTopic || rows[0].ResourceName != "t" {
 			t.Fatalf("v%d: %+v", version, rows[0])

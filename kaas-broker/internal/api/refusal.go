@@ -32,7 +32,7 @@ func (h *Handlers) refusalOf(subject string, err error) (code int16, message *st
 	case known == kerr.UnknownServerError || known == kerr.KafkaStorageError:
 		h.Logger.Error().Err(err).Str("subject", subject).Msg("admin request failed")
 		return known.Code, shortened(known.Description)
-	case err == error(known):
+	case err == error(known): //nolint:errorlint // not wrapped: there is nothing more to say
 		return known.Code, shortened(known.Description)
 	default:
 		return known.Code, messageOf(err)

@@ -45,7 +45,7 @@ func newLedger(t *testing.T, partitions int32) *ledger {
 func (l *ledger) note(who string, partition int32, offset int64, s stamp) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if known, any := l.entries[partition][offset]; any && known != s {
+	if known, was := l.entries[partition][offset]; was && known != s {
 		l.t.Errorf("%s: partition %d offset %d holds %v, it was %v before", who, partition, offset, s, known)
 	}
 	l.entries[partition][offset] = s
