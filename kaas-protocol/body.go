@@ -29,6 +29,18 @@ func carriesRecords(frame []byte) bool {
 	return len(frame) >= keySize && binary.BigEndian.Uint16(frame) == uint16(keyProduce)
 }
 
+// charge is what one request has taken of the server's budgets.
+type charge struct{ records, plain int64 }
+
+func (s *Server) release(c charge) {
+	if c.records > 0 {
+		s.budget.release(c.records)
+	}
+	if c.plain > 0 {
+		s.plain.release(c.plain)
+	}
+}
+
 // weigh charges what a large request without records takes once it is decoded. A pipelined one may wait for its answer for as long as its
 // client likes, so that it must not hold more room than its bytes.
 func (c *connection) weigh(ctx context.Context, chosen *row, size int) (more int64, err error) {
@@ -36,9 +48,9 @@ func (c *connection) weigh(ctx context.Context, chosen *row, size int) (more int
 		return 0, nil
 	}
 	more = (plainWeight - 1) * int64(size)
-	if waiter := c.server.budget.reserveMore(int64(size), more); waiter != nil {
+	if waiter := c.server.plain.reserveMore(int64(size-smallRequest), more); waiter != nil {
 		if err := c.watch(ctx, waiter.granted, nil); err != nil {
-			c.server.budget.cancel(waiter)
+			c.server.plain.cancel(waiter)
 			return 0, err
 		}
 	}
@@ -51,14 +63,14 @@ type body struct {
 	in         *receiver
 	size       int
 	frame      []byte // what has arrived
-	charged    int    // bytes of the budget
+	charged    charge
 }
 
 // read reads the request, waiting for room for what comes after its first piece. When it fails the room is given back.
 func (b *body) read(ctx context.Context) ([]byte, error) {
 	err := b.readAll(ctx)
 	if err != nil {
-		b.connection.server.budget.release(int64(b.charged))
+		b.connection.server.release(b.charged)
 		return nil, err
 	}
 	return b.frame, nil
@@ -66,16 +78,23 @@ func (b *body) read(ctx context.Context) ([]byte, error) {
 
 func (b *body) readAll(ctx context.Context) error {
 	frames := &b.connection.server.frames
-	b.frame = frames.grown(nil, b.charged)
+	room := int(b.charged.records)
+	b.in.room = b.connection.server.budget
+	b.frame = frames.grown(nil, room)
 	for len(b.frame) < b.size {
-		if len(b.frame) == b.charged {
-			if err := b.chargeMore(ctx); err != nil {
+		if len(b.frame) == room {
+			if err := b.checkKind(); err != nil {
 				return err
 			}
-			b.frame = frames.grown(b.frame, b.charged)
+			more := min(b.size, frameGrowth*room) - room
+			if err := b.chargeMore(ctx, int64(more)); err != nil {
+				return err
+			}
+			room += more
+			b.frame = frames.grown(b.frame, room)
 		}
 		begin := len(b.frame)
-		end := min(b.charged, begin+bodyPiece)
+		end := min(room, begin+bodyPiece)
 		if err := b.in.expectBody(end - begin); err != nil {
 			return err
 		}
@@ -84,23 +103,33 @@ func (b *body) readAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if begin == 0 && b.size > b.connection.server.limits.MaxPlainBytes && !carriesRecords(b.frame) {
-			return &refusedError{err: fmt.Errorf("%d bytes without records: %w", b.size, errTooPlain)}
-		}
 	}
 	return nil
 }
 
-// chargeMore waits for the room of the next pieces.
-func (b *body) chargeMore(ctx context.Context) error {
+// checkKind refuses a request that is too large for its kind as soon as that is known.
+func (b *body) checkKind() error {
+	if b.size > b.connection.server.limits.MaxPlainBytes && !carriesRecords(b.frame) {
+		return &refusedError{err: fmt.Errorf("%d bytes without records: %w", b.size, errTooPlain)}
+	}
+	return nil
+}
+
+// chargeMore waits for the room of the next pieces. Requests without records have a budget of their own: they may wait for long, and must not keep
+// producers out.
+func (b *body) chargeMore(ctx context.Context, more int64) error {
 	c := b.connection
-	more := min(b.size, frameGrowth*b.charged) - b.charged
-	if waiter := c.server.budget.reserveMore(int64(b.charged), int64(more)); waiter != nil {
+	from, taken := c.server.plain, &b.charged.plain
+	if carriesRecords(b.frame) {
+		from, taken = c.server.budget, &b.charged.records
+	}
+	b.in.room = from
+	if waiter := from.reserveMore(*taken, more); waiter != nil {
 		if err := c.watch(ctx, waiter.granted, c.server.draining); err != nil {
-			c.server.budget.cancel(waiter)
+			from.cancel(waiter)
 			return err
 		}
 	}
-	b.charged += more
+	*taken += more
 	return nil
 }

@@ -103,11 +103,12 @@ type Limits struct {
 	// InFlightBytes bounds the bytes of one connection's unanswered requests. The only request of a
 	// connection always fits. Default 64 MiB.
 	InFlightBytes int64
-	// TotalInFlightBytes bounds the bytes of all unanswered requests, as Kafka's queued.max.request.bytes,
-	// and is at least MaxRequestBytes. A request counts with what has arrived of it, rounded up to at most 16
-	// times that, and one of more than 64 KiB that is neither Produce nor Fetch with 32 times its size while it is
-	// worked on. The first 64 KiB of a connection's only request fit in any case, so that no set of waiting
-	// requests can keep out the one that would end their wait. Default 512 MiB.
+	// TotalInFlightBytes bounds the bytes of all unanswered Produce requests, as Kafka's
+	// queued.max.request.bytes, and again those of all others, which may wait for long; it is at least
+	// MaxRequestBytes. A request counts with what has arrived of it, rounded up to at most 16 times that, and
+	// one of more than 64 KiB that is neither Produce nor Fetch with 32 times its size while it is worked on.
+	// The first 64 KiB of a connection's only request fit in any case, so that no set of waiting requests can
+	// keep out the one that would end their wait. Default 512 MiB.
 	TotalInFlightBytes int64
 	// SendTimeout closes a connection whose client takes no byte of a response for so long. Default 30 s.
 	SendTimeout time.Duration

@@ -52,7 +52,7 @@ type exchange struct {
 	row       *row
 	finish    FinishFunc
 	frame     []byte
-	charged   int64 // bytes of the budget
+	charged   charge
 	pipelined bool
 }
 

@@ -165,3 +165,29 @@ func TestDecodedRequestsAreBounded(t *testing.T) {
 		t.Errorf("%d requests of 600 KiB were worked on at once within 16 MiB, want 1", most.Load())
 	}
 }
+
+// Large requests that wait for their answers keep no producer out.
+func TestParkedRequestsKeepNoProducerOut(t *testing.T) {
+	limit := 4 << 20
+	park := newParked()
+	server := serve(t, protocol.Config{
+		APIs:   []protocol.API{park.api(), produce(nil)},
+		Limits: protocol.Limits{TotalInFlightBytes: int64(limit), MaxRequestBytes: limit},
+	})
+	wide := fetchRequest()
+	for range 60_000 {
+		wide.Topics = append(wide.Topics, kmsg.FetchRequestTopic{Topic: "a topic"})
+	}
+	for range 10 {
+		client := dial(t, server)
+		go func() { _, _ = client.conn.Write(frame(wide, 1)) }() // some have to wait for room
+	}
+	for range 3 {
+		<-park.started
+	}
+	began := time.Now()
+	call[*kmsg.ProduceResponse](dial(t, server), produceRequest(-1, 1<<20))
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("a request of 1 MiB took %v beside parked ones", took)
+	}
+}

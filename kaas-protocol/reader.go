@@ -31,41 +31,41 @@ func (c *connection) readLoop(ctx context.Context) error {
 		if err := c.wait(ctx, c.pipeline.mayRead, true); err != nil {
 			return err
 		}
-		frame, err := c.readFrame(ctx, &in)
+		frame, charged, err := c.readFrame(ctx, &in)
 		if err != nil {
 			return err
 		}
-		if err := c.dispatch(ctx, frame); err != nil {
-			c.server.budget.release(int64(len(frame)))
+		if err := c.dispatch(ctx, frame, &charged); err != nil {
+			c.server.release(charged)
 			c.countRefusal(ctx, err)
 			return err
 		}
 	}
 }
 
-// readFrame reads one frame, whose bytes are charged to the budget.
-func (c *connection) readFrame(ctx context.Context, in *receiver) ([]byte, error) {
+// readFrame reads one frame, whose bytes are charged to the budgets.
+func (c *connection) readFrame(ctx context.Context, in *receiver) ([]byte, charge, error) {
 	limit := c.server.limits.MaxRequestBytes
 	if !c.public.Authenticated(time.Now()) {
 		limit = c.server.limits.MaxUnauthenticatedBytes
 	}
 	if err := in.awaitRequest(); err != nil {
-		return nil, err
+		return nil, charge{}, err
 	}
 	size, err := codec.ReadFrameSize(in.buffered, limit)
 	if err != nil {
-		return nil, readFailure(err)
+		return nil, charge{}, readFailure(err)
 	}
 	first := min(size, smallRequest)
 	if err := c.makeRoom(ctx, size, first); err != nil {
-		return nil, err
+		return nil, charge{}, err
 	}
-	arriving := body{connection: c, in: in, size: size, charged: first}
+	arriving := body{connection: c, in: in, size: size, charged: charge{records: int64(first)}}
 	frame, err := arriving.read(ctx)
 	if err != nil {
-		return nil, readFailure(err)
+		return nil, charge{}, readFailure(err)
 	}
-	return frame, nil
+	return frame, arriving.charged, nil
 }
 
 // readFailure tells a client that left from one that sent nonsense.
@@ -101,8 +101,8 @@ func (c *connection) makeRoom(ctx context.Context, size, first int) error {
 	return nil
 }
 
-// dispatch lets one frame through the gate, waits for its turn and starts it.
-func (c *connection) dispatch(ctx context.Context, frame []byte) error {
+// dispatch lets one frame through the gate, waits for its turn and starts it. What it is charged is the caller's to give back after an error, else the writer's.
+func (c *connection) dispatch(ctx context.Context, frame []byte, charged *charge) error {
 	received := time.Now()
 	chosen, header, body, err := c.server.gate.find(frame)
 	if err != nil {
@@ -119,12 +119,12 @@ func (c *connection) dispatch(ctx context.Context, frame []byte) error {
 	if err != nil {
 		return err
 	}
+	charged.plain += weight
 	message, err := c.decode(ctx, chosen, header, body)
 	if err != nil {
-		c.server.budget.release(weight)
 		return &refusedError{header: header, row: chosen, err: err}
 	}
-	x := &exchange{row: chosen, frame: frame, charged: int64(len(frame)) + weight, pipelined: chosen.Pipelined, request: Request{
+	x := &exchange{row: chosen, frame: frame, charged: *charged, pipelined: chosen.Pipelined, request: Request{
 		Header: header, Message: message, Conn: c.public, Received: received, Size: len(frame),
 	}}
 	c.start(ctx, x)

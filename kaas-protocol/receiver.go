@@ -19,6 +19,7 @@ type receiver struct {
 	connection *connection
 	buffered   *bufio.Reader
 	body       bool      // in the body of a request, not between two
+	room       *budget   // of which the body holds bytes
 	until      time.Time // when the piece of the body must have arrived
 	progressed bool      // bytes of it have come since the deadline was armed
 	armed      time.Time // the socket's read deadline; zero is none
@@ -62,7 +63,7 @@ func (r *receiver) lookAgain(now time.Time) error {
 // stalled decides about a body that has stopped arriving: it has its time, unless others wait for the room that it holds.
 func (r *receiver) stalled() error {
 	now := time.Now()
-	if !now.Before(r.until) || !r.progressed && r.connection.server.budget.pressed(lookInterval) {
+	if !now.Before(r.until) || !r.progressed && r.room.pressed(lookInterval) {
 		return errSlowRequest
 	}
 	return r.lookAgain(now)

@@ -39,7 +39,7 @@ func (c *connection) answer(ctx context.Context, out *outbox, x *exchange) (clos
 		c.server.frames.put(x.frame)
 	}
 	x.frame = nil
-	c.server.budget.release(x.charged)
+	c.server.release(x.charged)
 	c.pipeline.end(x, reply.Throttle, time.Now())
 	if err != nil && ctx.Err() == nil {
 		x.row.meter.failed(ctx, endLabel(err))
