@@ -20,6 +20,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/topicconfig"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-protocol"
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
@@ -53,6 +54,7 @@ type Broker struct {
 	engine     *storage.Engine
 	catalog    *catalog.Catalog
 	partitions *ownership.Manager
+	groups     *coordinator.Coordinator
 	topics     *metastore.Store
 	server     *protocol.Server
 	health     *health.Server
@@ -93,6 +95,7 @@ func (b *Broker) open(ctx context.Context) error {
 		return err
 	}
 	b.partitions = ownership.New(b.ownership())
+	b.groups = coordinator.New(b.coordination())
 	if b.topics, err = metastore.Open(ctx, b.metadata()); err != nil {
 		return err
 	}
@@ -123,7 +126,7 @@ func (b *Broker) openEngine() error {
 }
 
 func (b *Broker) ownership() ownership.Options {
-	o := ownership.Options{Engine: b.engine, Volume: b.stores.volume, Catalog: b.catalog, Logger: b.log}
+	o := ownership.Options{Engine: b.engine, Volume: b.stores.volume, Catalog: b.catalog, Slots: b.slots(), Logger: b.log}
 	if b.config.Mode == config.ModeDev {
 		o.MaxSegmentBytes = config.MemorySegmentBytes
 	} else {
@@ -147,6 +150,7 @@ func (b *Broker) metadata() metastore.Options {
 		},
 		DefaultPartitions: func() int32 { return b.config.Topics.Partitions },
 		Abandon:           b.partitions.Abandon,
+		Forget:            b.groups.DeleteTopic,
 		Logger:            b.log,
 	}
 }

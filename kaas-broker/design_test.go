@@ -15,7 +15,7 @@ import (
 // siblings are packages of other modules that DESIGN.md names, by where they lie in the repository.
 var siblings = map[string]string{
 	"storage": "../kaas-storage", "topicdir": "../kaas-storage/topicdir", "clusterdir": "../kaas-storage/clusterdir",
-	"batch": "../kaas-codec/batch", "protocol": "../kaas-protocol",
+	"batch": "../kaas-codec/batch", "protocol": "../kaas-protocol", "coordinator": "../kaas-coordinator", "slot": "../kaas-coordinator/slot",
 }
 
 // TestDesignNamesWhatExists keeps DESIGN.md true: each path in backquotes is there, and each name with its package is declared.

@@ -1,6 +1,11 @@
 package broker
 
-import "math"
+import (
+	"math"
+
+	"github.com/kaas-rs/kaas/kaas-broker/config"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+)
 
 // What needs an open file. The counts per partition are those of the log engine: its directory and its claim while it is idle, the last segment and
 // its two indexes more while it is written to.
@@ -24,20 +29,25 @@ type FileNeeds struct {
 	Ample int
 }
 
-// FileNeeds counts the partitions that Open has found and says how many files the broker will hold open. A process that may open fewer than the least
+// FileNeeds counts the partitions that Open has found and says how many files the broker will hold open, with the coordinator's slots. A process that may open fewer than the least
 // would fail in the middle of its work.
 func (b *Broker) FileNeeds() FileNeeds {
-	return fileNeeds(b.partitionCount(), b.config.Network.MaxConnections)
+	slots := slot.Count
+	if b.config.Mode == config.ModeDev {
+		slots = 0 // in memory, as the partitions that may come are
+	}
+	return fileNeeds(b.partitionCount(), slots, b.config.Network.MaxConnections)
 }
 
-func fileNeeds(partitions, maxConnections int) FileNeeds {
+func fileNeeds(partitions, slots, maxConnections int) FileNeeds {
 	if maxConnections <= 0 {
 		maxConnections = math.MaxInt
 	}
-	takeovers := min(partitions, parallelTakeovers) * filesPerTakeover
+	open := partitions + slots
+	takeovers := min(open, parallelTakeovers) * filesPerTakeover
 	return FileNeeds{
 		Partitions: partitions,
-		Least:      filesOfProcess + partitions*filesPerIdle + takeovers + min(maxConnections, fewConnections),
-		Ample:      filesOfProcess + partitions*filesPerActive + takeovers + min(maxConnections, manyConnections),
+		Least:      filesOfProcess + open*filesPerIdle + takeovers + min(maxConnections, fewConnections),
+		Ample:      filesOfProcess + open*filesPerActive + takeovers + min(maxConnections, manyConnections),
 	}
 }

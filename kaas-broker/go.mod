@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/google/uuid v1.6.0
 	github.com/kaas-rs/kaas/kaas-codec v0.1.0
+	github.com/kaas-rs/kaas/kaas-coordinator v0.1.0
 	github.com/kaas-rs/kaas/kaas-k8s/api v0.1.0
 	github.com/kaas-rs/kaas/kaas-protocol v0.1.0
 	github.com/kaas-rs/kaas/kaas-storage v0.1.0
@@ -47,6 +48,7 @@ require (
 
 replace (
 	github.com/kaas-rs/kaas/kaas-codec => ../kaas-codec
+	github.com/kaas-rs/kaas/kaas-coordinator => ../kaas-coordinator
 	github.com/kaas-rs/kaas/kaas-k8s/api => ../kaas-k8s/api
 	github.com/kaas-rs/kaas/kaas-protocol => ../kaas-protocol
 	github.com/kaas-rs/kaas/kaas-storage => ../kaas-storage

@@ -3,11 +3,13 @@ package broker
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/health"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 )
 
 var _ health.Source = (*Broker)(nil)
@@ -29,6 +31,8 @@ func (b *Broker) Report() health.Report {
 		PartitionsAssigned:   partitions.Assigned,
 		PartitionsLed:        partitions.Served,
 		PartitionsRecovering: partitions.Recovering,
+		SlotsAssigned:        partitions.Slots.Assigned,
+		SlotsLed:             partitions.Slots.Served,
 		PartitionsFailed:     []health.FailedPartition{},
 		StorageStalled:       partitions.Stalled,
 		StorageFull:          b.stores.volume.Full(),
@@ -36,7 +40,7 @@ func (b *Broker) Report() health.Report {
 		RecordDecodes:        map[string]int64{},
 		BatchReencodes:       map[string]int64{},
 	}
-	for _, f := range partitions.Failed {
+	for _, f := range slices.Concat(partitions.Failed, partitions.Slots.Failed) {
 		r.PartitionsFailed = append(r.PartitionsFailed, health.FailedPartition(f))
 	}
 	for _, p := range b.topics.Problems() {
@@ -61,12 +65,17 @@ func addCounts(r *health.Report, site batch.Site, counts batch.Counts) {
 	}
 }
 
-// partitionHealth counts the partitions of the catalog: before Run has looked at it, ownership knows of none.
+// partitionHealth counts the partitions of the catalog and all slots: before Run has looked at them, ownership knows of none.
 func (b *Broker) partitionHealth() ownership.Health {
 	h := b.partitions.Health()
-	h.Assigned = b.partitionCount()
-	h.Recovering = max(h.Assigned-h.Served-len(h.Failed), 0)
+	h.Counts, h.Slots = assigned(h.Counts, b.partitionCount()), assigned(h.Slots, slot.Count)
 	return h
+}
+
+func assigned(c ownership.Counts, count int) ownership.Counts {
+	c.Assigned = count
+	c.Recovering = max(count-c.Served-len(c.Failed), 0)
+	return c
 }
 
 func (b *Broker) partitionCount() int {
@@ -83,13 +92,14 @@ var (
 	errDraining   = errors.New("the broker is draining")
 )
 
-// Ready returns nil once every partition was taken over or has failed to be, until the broker drains: a partition that cannot be taken does not hold
-// the broker back.
+// Ready returns nil once every partition and every slot of the coordinator was taken over or has failed to be, until the broker drains: one that cannot
+// be taken does not hold the broker back.
 func (b *Broker) Ready() error {
 	if b.draining.Load() {
 		return errDraining
 	}
-	if n := b.partitionHealth().Recovering; n > 0 {
+	h := b.partitionHealth()
+	if n := h.Recovering + h.Slots.Recovering; n > 0 {
 		return fmt.Errorf("%w: %d to go", errRecovering, n)
 	}
 	return nil

@@ -14,10 +14,11 @@ import (
 func TestReadyMeansServed(t *testing.T) {
 	memory := vfs.NewMem(16 << 20)
 	before := open(t, broker.Options{Memory: memory})
-	if err := before.Ready(); err != nil {
-		t.Errorf("without partitions: %v", err)
+	if err := before.Ready(); err == nil || !strings.Contains(err.Error(), "50 to go") {
+		t.Errorf("before the coordinator's slots are taken: %v", err)
 	}
 	stop := serve(t, before)
+	awaitReady(t, before)
 	if err := before.CreateTopic(within(t), "orders", 3, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +37,12 @@ func TestReadyMeansServed(t *testing.T) {
 	if report.Topics != 1 || report.PartitionsAssigned != 3 || report.PartitionsRecovering != 3 || report.PartitionsLed != 0 {
 		t.Errorf("before it runs: %+v", report)
 	}
-	if err := after.Ready(); err == nil || !strings.Contains(err.Error(), "3 to go") {
+	if err := after.Ready(); err == nil || !strings.Contains(err.Error(), "53 to go") {
 		t.Errorf("before it runs: %v", err)
 	}
 	serve(t, after)
 	awaitReady(t, after)
-	if report := after.Report(); report.PartitionsLed != 3 || report.PartitionsRecovering != 0 || report.Status != "ok" {
+	if report := after.Report(); report.PartitionsLed != 3 || report.PartitionsRecovering != 0 || report.SlotsLed != 50 || report.Status != "ok" {
 		t.Errorf("when it is ready: %+v", report)
 	}
 }
@@ -70,11 +71,13 @@ func TestFailedPartitionIsToldAndReady(t *testing.T) {
 	serve(t, after)
 	awaitReady(t, after)
 	report := after.Report()
-	if report.Status != "degraded" || report.PartitionsLed != 1 || len(report.PartitionsFailed) != 1 {
+	if report.Status != "degraded" || report.PartitionsLed != 1 || report.SlotsLed != 49 || len(report.PartitionsFailed) != 2 {
 		t.Fatalf("%+v", report)
 	}
-	if failed := report.PartitionsFailed[0]; failed.Partition != "orders-1" || !strings.Contains(failed.Reason, errBroken.Error()) {
-		t.Errorf("%+v", failed)
+	for i, partition := range []string{"orders-1", "coordinator-1"} {
+		if failed := report.PartitionsFailed[i]; failed.Partition != partition || !strings.Contains(failed.Reason, errBroken.Error()) {
+			t.Errorf("%+v", failed)
+		}
 	}
 	broken.Store(false)
 	for deadline := time.Now().Add(patience); after.Report().Status != "ok"; time.Sleep(10 * time.Millisecond) {

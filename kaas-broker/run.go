@@ -28,6 +28,7 @@ func (b *Broker) Run(ctx context.Context) error {
 			}
 		})
 	}
+	endGroups := b.startGroups(serving)
 	var failure error
 	select {
 	case <-ctx.Done():
@@ -36,7 +37,7 @@ func (b *Broker) Run(ctx context.Context) error {
 		failure = context.Cause(serving)
 	}
 	if failure == nil {
-		failure = b.drain(ctx)
+		failure = b.drain(ctx, endGroups)
 	}
 	select {
 	case fenced := <-b.fenced: // while draining
@@ -44,6 +45,7 @@ func (b *Broker) Run(ctx context.Context) error {
 	default:
 	}
 	stop(failure)
+	endGroups()
 	closed := b.server.Close()
 	work.Wait()
 	return errors.Join(failure, closed, b.Close())
@@ -73,13 +75,14 @@ func (b *Broker) watchCluster(ctx context.Context) error {
 	return nil
 }
 
-// drain answers what is under way, then hands the partitions over.
-func (b *Broker) drain(ctx context.Context) error {
+// drain answers what is under way, then ends the groups and hands the partitions over, those of the coordinator too.
+func (b *Broker) drain(ctx context.Context, endGroups func()) error {
 	b.draining.Store(true)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
 	if err := b.server.Shutdown(ctx); err != nil {
 		b.log.Warn().Err(err).Msg("connections were closed before their requests were answered")
 	}
+	endGroups()
 	return b.partitions.Shutdown(ctx)
 }

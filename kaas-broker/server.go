@@ -15,6 +15,7 @@ func (b *Broker) protocol() protocol.Config {
 		Catalog:     b.catalog,
 		Partitions:  b.partitions,
 		Topics:      b.topics,
+		Groups:      b.groups,
 		ProducerIDs: b.stores.cluster,
 		Broker: api.Identity{
 			ClusterID:  b.ClusterID(),

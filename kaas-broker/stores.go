@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/clusterdir"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
@@ -21,6 +22,7 @@ const volumeID = "default"
 type stores struct {
 	volume    *storage.Volume
 	cluster   *clusterdir.Dir
+	slots     vfs.Dir // of the coordinator, in the cluster directory
 	closeable []vfs.FS
 }
 
@@ -55,7 +57,33 @@ func (s *stores) open(ctx context.Context, o Options) error {
 	if s.volume, err = storage.OpenVolume(data, options); err != nil {
 		return fmt.Errorf("data directory %s: %w", c.DataDir, err)
 	}
+	if err := s.openSlots(); err != nil {
+		return fmt.Errorf("cluster directory %s: %w", c.ClusterDir, err)
+	}
 	return nil
+}
+
+// slotsName is the directory of the coordinator's slots in the cluster directory.
+const slotsName = "__coordinator"
+
+// openSlots opens the coordinator's directory, making it and its slots at the first start.
+func (s *stores) openSlots() error {
+	root := s.cluster.Root()
+	if err := root.Mkdir(slotsName); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make directory %s: %w", slotsName, err)
+	}
+	if err := root.Sync(); err != nil {
+		return fmt.Errorf("sync: %w", err)
+	}
+	var err error
+	if s.slots, err = root.OpenDir(slotsName); err != nil {
+		return fmt.Errorf("open directory %s: %w", slotsName, err)
+	}
+	floor, err := s.cluster.EpochFloor()
+	if err != nil {
+		return fmt.Errorf("epoch floor: %w", err)
+	}
+	return slot.EnsureSlots(s.slots, floor)
 }
 
 func (s *stores) claim(ctx context.Context) error {
@@ -152,6 +180,9 @@ func memoryBudget(c *config.Config) int64 {
 
 func (s *stores) close() error {
 	var errs []error
+	if s.slots != nil {
+		errs = append(errs, s.slots.Close())
+	}
 	if s.cluster != nil {
 		errs = append(errs, s.cluster.Close())
 	}

@@ -7,8 +7,9 @@
 //		…
 //	}
 //
-// It is the broker that `kaas` runs, with the same log engine, over a file system in memory: any Kafka client can connect, idempotent producers and
-// fetch sessions included. Topics are also created when a client asks for one that does not exist, as Kafka does by default.
+// It is the broker that `kaas` runs, with the same log engine, over a file system in memory: any Kafka client can connect, idempotent producers,
+// fetch sessions and consumer groups included. Topics are also created when a client asks for one that does not exist, as Kafka does by default. A group
+// begins with its first member; group.initial.rebalance.delay.ms sets how long it waits for others, which are three seconds in Kafka.
 //
 // # Trouble on demand
 //

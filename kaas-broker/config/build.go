@@ -29,6 +29,7 @@ func (b *builder) build() *Config {
 		Network:              b.network(),
 		Topics:               b.topics(),
 		Fetch:                Fetch{MaxBytes: b.integer("fetch.max.bytes"), SessionSlots: b.integer("max.incremental.fetch.session.cache.slots")},
+		Groups:               b.groups(),
 		Storage:              b.storage(),
 		ProducerIDExpiration: b.milliseconds("producer.id.expiration.ms"),
 	}
@@ -188,6 +189,18 @@ func (b *builder) topics() Topics {
 		AutoCreate:    b.values.value("auto.create.topics.enable").Bool(),
 		DeleteEnabled: b.values.value("delete.topic.enable").Bool(),
 		Partitions:    int32(b.integer("num.partitions")),
+	}
+}
+
+func (b *builder) groups() Groups {
+	return Groups{
+		MinSessionTimeout:     b.milliseconds("group.min.session.timeout.ms"),
+		MaxSessionTimeout:     b.milliseconds("group.max.session.timeout.ms"),
+		InitialRebalanceDelay: b.milliseconds("group.initial.rebalance.delay.ms"),
+		MaxSize:               b.integer("group.max.size"),
+		OffsetRetention:       time.Duration(b.integer("offsets.retention.minutes")) * time.Minute,
+		OffsetCheckInterval:   b.milliseconds("offsets.retention.check.interval.ms"),
+		MaxOffsetMetadata:     b.integer("offset.metadata.max.bytes"),
 	}
 }
 

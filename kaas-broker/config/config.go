@@ -33,6 +33,7 @@ type Config struct {
 	Network   Network
 	Topics    Topics
 	Fetch     Fetch
+	Groups    Groups
 	Storage   Storage
 	// ProducerIDExpiration is how long an idle producer's sequence state is kept.
 	ProducerIDExpiration time.Duration
@@ -96,6 +97,22 @@ type Fetch struct {
 	MaxBytes int
 	// SessionSlots is how many incremental fetch sessions (KIP-227) are kept; 0 turns them off.
 	SessionSlots int
+}
+
+// Groups is about consumer groups and their offsets.
+type Groups struct {
+	// MinSessionTimeout and MaxSessionTimeout bound what members may ask for.
+	MinSessionTimeout, MaxSessionTimeout time.Duration
+	// InitialRebalanceDelay is the time for more members to come when the first has joined.
+	InitialRebalanceDelay time.Duration
+	// MaxSize is how many members a group may have.
+	MaxSize int
+	// OffsetRetention is how long offsets are kept that nobody uses.
+	OffsetRetention time.Duration
+	// OffsetCheckInterval is the time between two looks for such offsets.
+	OffsetCheckInterval time.Duration
+	// MaxOffsetMetadata is how many bytes of metadata an offset may have.
+	MaxOffsetMetadata int
 }
 
 // Storage is about the log engine as a whole; per-topic settings come from Values.

@@ -30,6 +30,7 @@ require (
 replace (
 	github.com/kaas-rs/kaas/kaas-broker => ./..
 	github.com/kaas-rs/kaas/kaas-codec => ../../kaas-codec
+	github.com/kaas-rs/kaas/kaas-coordinator => ../../kaas-coordinator
 	github.com/kaas-rs/kaas/kaas-k8s/api => ../../kaas-k8s/api
 	github.com/kaas-rs/kaas/kaas-protocol => ../../kaas-protocol
 	github.com/kaas-rs/kaas/kaas-storage => ../../kaas-storage

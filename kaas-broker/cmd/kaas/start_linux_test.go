@@ -141,9 +141,7 @@ func TestHealthPortMovesInDevMode(t *testing.T) {
 	p := serving(t, launch(t, "--listeners", "PLAINTEXT://127.0.0.1:0"))
 	line := p.await(t, "another port was taken")
 	mention(t, "warning", line, []string{"127.0.0.1:8080", p.health, `"level":"warn"`})
-	if status, body := p.get(t, "/readyz"); status != 200 {
-		t.Errorf("/readyz: %d %s", status, body)
-	}
+	eventually(t, "ready", func() bool { status, _ := p.get(t, "/readyz"); return status == 200 })
 	p.stop(t)
 }
 
@@ -170,10 +168,10 @@ func TestTooFewFiles(t *testing.T) {
 	manifest(t, filepath.Join(dir, "__cluster"), "wide", 100, "")
 	p := limited(t, 100, "--health-addr", "off", "--listeners", "PLAINTEXT://127.0.0.1:0")
 	p.exits(t, exitFailed, "only 100 open files are allowed", "at least 164 are needed for 0 partitions", "ulimit -n")
-	p = limited(t, 619, single(dir)...)
-	p.exits(t, exitFailed, "only 619 open files are allowed", "at least 620 are needed for 100 partitions", "ulimit -n 1820")
+	p = limited(t, 719, single(dir)...)
+	p.exits(t, exitFailed, "only 719 open files are allowed", "at least 720 are needed for 100 partitions", "ulimit -n 1425")
 
-	p = serving(t, limited(t, 620, "--data-dir", dir, "--listeners", "PLAINTEXT://127.0.0.1:0", "--health-addr", "127.0.0.1:0"))
+	p = serving(t, limited(t, 720, "--data-dir", dir, "--listeners", "PLAINTEXT://127.0.0.1:0", "--health-addr", "127.0.0.1:0"))
 	p.await(t, "few open files are allowed")
 	eventually(t, "ready", func() bool { status, _ := p.get(t, "/readyz"); return status == 200 })
 	produce(t, newClient(t, p.address), "wide", numbers(0, 10)...)

@@ -30,6 +30,9 @@ var (
 		kmsg.ACLOperationRead, kmsg.ACLOperationWrite, kmsg.ACLOperationCreate, kmsg.ACLOperationDescribe, kmsg.ACLOperationDelete,
 		kmsg.ACLOperationAlter, kmsg.ACLOperationDescribeConfigs, kmsg.ACLOperationAlterConfigs,
 	}
+	groupOperations = [...]kmsg.ACLOperation{
+		kmsg.ACLOperationRead, kmsg.ACLOperationDelete, kmsg.ACLOperationDescribe,
+	}
 	clusterOperations = [...]kmsg.ACLOperation{
 		kmsg.ACLOperationCreate, kmsg.ACLOperationClusterAction, kmsg.ACLOperationDescribeConfigs, kmsg.ACLOperationAlterConfigs,
 		kmsg.ACLOperationIdempotentWrite, kmsg.ACLOperationAlter, kmsg.ACLOperationDescribe,
@@ -49,8 +52,11 @@ func (h *Handlers) mayCluster(conn *protocol.Conn, operation kmsg.ACLOperation) 
 // authorizedOperations is the bit set of what the client may do (KIP-430): bit n for the operation with code n.
 func (h *Handlers) authorizedOperations(conn *protocol.Conn, resource kmsg.ACLResourceType, name string) int32 {
 	operations := topicOperations[:]
-	if resource == kmsg.ACLResourceTypeCluster {
+	switch resource { //nolint:exhaustive // what else is asked about has the operations of a topic
+	case kmsg.ACLResourceTypeCluster:
 		operations = clusterOperations[:]
+	case kmsg.ACLResourceTypeGroup:
+		operations = groupOperations[:]
 	}
 	var bits int32
 	for _, operation := range operations {

@@ -11,6 +11,8 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-coordinator"
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/clusterdir"
 )
@@ -25,6 +27,24 @@ var codes = [...]struct {
 	{ownership.ErrTakingOver, kerr.NotLeaderForPartition},
 	{ownership.ErrUnavailable, kerr.KafkaStorageError},
 	{ownership.ErrUnknownPartition, kerr.UnknownTopicOrPartition},
+	// groups, whose errors wrap what happened to the slot's partition
+	{coordinator.ErrMetadataTooLarge, kerr.OffsetMetadataTooLarge},
+	{coordinator.ErrLoading, kerr.CoordinatorLoadInProgress},
+	{coordinator.ErrNotCoordinator, kerr.NotCoordinator},
+	{coordinator.ErrInvalidGroupID, kerr.InvalidGroupID},
+	{coordinator.ErrNonEmptyGroup, kerr.NonEmptyGroup},
+	{coordinator.ErrGroupNotFound, kerr.GroupIDNotFound},
+	{coordinator.ErrSubscribed, kerr.GroupSubscribedToTopic},
+	{coordinator.ErrUnstableOffset, kerr.UnstableOffsetCommit},
+	{group.ErrNotAvailable, kerr.CoordinatorNotAvailable},
+	{group.ErrIllegalGeneration, kerr.IllegalGeneration},
+	{group.ErrInconsistentProtocol, kerr.InconsistentGroupProtocol},
+	{group.ErrUnknownMember, kerr.UnknownMemberID},
+	{group.ErrSessionTimeout, kerr.InvalidSessionTimeout},
+	{group.ErrRebalancing, kerr.RebalanceInProgress},
+	{group.ErrMemberIDRequired, kerr.MemberIDRequired},
+	{group.ErrGroupMaxSize, kerr.GroupMaxSizeReached},
+	{group.ErrFencedInstance, kerr.FencedInstanceID},
 	// metadata store and catalog
 	{metastore.ErrTopicExists, kerr.TopicAlreadyExists},
 	{metastore.ErrUnknownTopic, kerr.UnknownTopicOrPartition},

@@ -42,11 +42,12 @@ type Identity struct {
 	Advertised func(listener string) (host string, port int32)
 }
 
-// Deps are what the handlers work on. Catalog, Partitions, Topics, ProducerIDs, Broker and Config are required.
+// Deps are what the handlers work on. Catalog, Partitions, Topics, Groups, ProducerIDs, Broker and Config are required.
 type Deps struct {
 	Catalog     *catalog.Catalog
 	Partitions  Partitions
 	Topics      Topics
+	Groups      Groups
 	ProducerIDs producerids.Source
 	Broker      Identity
 	Config      *config.Config

@@ -21,6 +21,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/topicconfig"
 	"github.com/kaas-rs/kaas/kaas-codec"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-protocol"
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/clusterdir"
@@ -44,6 +45,7 @@ type bench struct {
 	topics     *metastore.Store
 	partitions *ownership.Manager
 	tripwires  *batch.Tripwires
+	groups     api.Groups
 	rows       map[int16]protocol.API
 }
 
@@ -54,6 +56,7 @@ type setup struct {
 	wrap       func(*setup, api.Partitions) api.Partitions
 	authorizer api.Authorizer
 	draining   chan struct{}
+	groups     *coordinator.Options // nil: nobody coordinates groups
 }
 
 func newBench(t testing.TB, choose ...func(*setup)) *bench {
@@ -74,7 +77,11 @@ func newBench(t testing.TB, choose ...func(*setup)) *bench {
 	must(t, err)
 	b.engine, err = storage.NewEngine(storage.Options{Tripwires: b.tripwires, RetentionInterval: -1})
 	must(t, err)
-	b.partitions = ownership.New(ownership.Options{Engine: b.engine, Volume: b.volume, Catalog: b.catalog})
+	owned := ownership.Options{Engine: b.engine, Volume: b.volume, Catalog: b.catalog}
+	if s.groups != nil {
+		owned.Slots = b.slots(cluster)
+	}
+	b.partitions = ownership.New(owned)
 	b.topics, err = metastore.Open(context.Background(), metastore.Options{
 		Cluster: cluster, Volume: b.volume, Catalog: b.catalog, Abandon: b.partitions.Abandon,
 		Resolve: func(overrides map[string]string) (topicconfig.Effective, error) {
@@ -85,6 +92,12 @@ func newBench(t testing.TB, choose ...func(*setup)) *bench {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = b.partitions.Run(ctx) })
+	if s.groups != nil {
+		s.groups.Source = b.partitions
+		coordinated := coordinator.New(*s.groups)
+		running.Go(func() { _ = coordinated.Run(ctx) })
+		b.groups = coordinated
+	}
 	t.Cleanup(func() {
 		cancel()
 		running.Wait()
@@ -96,7 +109,7 @@ func newBench(t testing.TB, choose ...func(*setup)) *bench {
 		partitions = s.wrap(&s, partitions)
 	}
 	handlers := api.New(api.Deps{
-		Catalog: b.catalog, Partitions: partitions, Topics: b.topics, ProducerIDs: cluster, Config: &s.config,
+		Catalog: b.catalog, Partitions: partitions, Topics: b.topics, Groups: b.groups, ProducerIDs: cluster, Config: &s.config,
 		Authorizer: s.authorizer, Tripwires: b.tripwires,
 		Broker: api.Identity{ClusterID: cluster.ClusterID(), NodeID: nodeID, Rack: "zone-a", Advertised: func(listener string) (string, int32) {
 			if listener != listenerName {

@@ -37,7 +37,9 @@ type Report struct {
 	PartitionsAssigned   int               `json:"partitions_assigned"`
 	PartitionsLed        int               `json:"partitions_led"`
 	PartitionsRecovering int               `json:"partitions_recovering"`
-	PartitionsFailed     []FailedPartition `json:"partitions_failed"`
+	PartitionsFailed     []FailedPartition `json:"partitions_failed"` // slots too
+	SlotsAssigned        int               `json:"coordinator_slots_assigned"`
+	SlotsLed             int               `json:"coordinator_slots_led"`
 	StorageStalled       bool              `json:"storage_stalled"`
 	StorageFull          bool              `json:"storage_full"`
 	Problems             []string          `json:"problems"` // manifests that cannot be followed

@@ -192,6 +192,11 @@ func (s *Store) destroy(ctx context.Context, d *deletion) error {
 	if err := topicdir.Delete(ctx, s.options.Volume, d.dirs(), s.options.Cluster.RaiseEpochFloor); err != nil {
 		return err
 	}
+	if s.options.Forget != nil {
+		if err := s.options.Forget(ctx, d.Name, d.ID); err != nil {
+			return fmt.Errorf("forget the topic: %w", err)
+		}
+	}
 	release, err := s.acquire(ctx)
 	if err != nil {
 		return err

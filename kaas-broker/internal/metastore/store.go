@@ -43,6 +43,9 @@ type Options struct {
 	// Abandon is called after a topic has left the catalog and before its directories are touched: whoever has partitions of it open
 	// closes them and persists nothing. nil if nobody has.
 	Abandon func(ctx context.Context, topic *catalog.Topic) error
+	// Forget is called after the directories of a deleted topic are gone, again and again until it succeeds, also after a restart: whoever keeps something
+	// about topics forgets the one with this id. nil if nobody does.
+	Forget func(ctx context.Context, topic string, id uuid.UUID) error
 	// MaxPartitions of one topic; 0 means DefaultMaxPartitions.
 	MaxPartitions int32
 	// PollInterval is the time between two looks at the manifests; 0 means one second.

@@ -1,0 +1,71 @@
+package broker
+
+import (
+	"context"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/kaas-rs/kaas/kaas-broker/config"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
+	"github.com/kaas-rs/kaas/kaas-coordinator"
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
+)
+
+// slots are the coordinator's partitions in the cluster directory, as ownership takes them.
+func (b *Broker) slots() *ownership.Slots {
+	c := slot.Config()
+	if b.config.Mode == config.ModeDev {
+		c.SegmentBytes = min(c.SegmentBytes, config.MemorySegmentBytes)
+	}
+	return &ownership.Slots{Count: slot.Count, Config: c, Open: func(number int) (vfs.Dir, error) {
+		return b.stores.slots.OpenDir(slot.DirName(number))
+	}}
+}
+
+func (b *Broker) coordination() coordinator.Options {
+	c := b.config.Groups
+	return coordinator.Options{
+		Source: b.partitions,
+		Topics: topicIDs{b.catalog},
+		Groups: group.Config{
+			MinSessionTimeout:     c.MinSessionTimeout,
+			MaxSessionTimeout:     c.MaxSessionTimeout,
+			MaxSize:               c.MaxSize,
+			InitialRebalanceDelay: c.InitialRebalanceDelay,
+		},
+		Offsets: coordinator.OffsetConfig{
+			Retention:     c.OffsetRetention,
+			CheckInterval: c.OffsetCheckInterval,
+			MaxMetadata:   c.MaxOffsetMetadata,
+		},
+		Logger:    b.log,
+		Tripwires: b.tripwires,
+	}
+}
+
+// topicIDs tells the coordinator which topics there are.
+type topicIDs struct{ catalog *catalog.Catalog }
+
+func (t topicIDs) TopicID(name string) (uuid.UUID, bool) {
+	topic, known := t.catalog.Snapshot().ByName(name)
+	if !known {
+		return uuid.Nil, false
+	}
+	return topic.ID, true
+}
+
+// startGroups runs the coordinator until end is called, which waits for it. It ends before the slots are handed over, so that nothing is asked of
+// partitions that are closed.
+func (b *Broker) startGroups(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { _ = b.groups.Run(ctx) }) // what it returns is the end of ctx
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}

@@ -1,0 +1,60 @@
+package api
+
+// DescribeGroups, key 15, v0-v5 (KIP-430: authorized operations from v3, KIP-345: instance ids from v4).
+//
+// A group that does not exist is Dead, without an error.
+//
+// Deviations: none.
+
+import (
+	"context"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-protocol"
+)
+
+func (h *Handlers) describeGroups(ctx context.Context, r *protocol.Request, request *kmsg.DescribeGroupsRequest) (kmsg.Response, error) {
+	response := responseTo[*kmsg.DescribeGroupsResponse](request)
+	response.Groups = make([]kmsg.DescribeGroupsResponseGroup, len(request.Groups))
+	var work sync.WaitGroup
+	slots := make(chan struct{}, maxConcurrentGroups)
+	for i, id := range request.Groups {
+		slots <- struct{}{}
+		work.Go(func() {
+			defer func() { <-slots }()
+			response.Groups[i] = h.describeGroup(ctx, r.Conn, id)
+		})
+	}
+	work.Wait()
+	for i := range response.Groups {
+		if row := &response.Groups[i]; request.IncludeAuthorizedOperations && row.ErrorCode == 0 {
+			row.AuthorizedOperations = h.authorizedOperations(r.Conn, kmsg.ACLResourceTypeGroup, row.Group)
+		}
+	}
+	return response, ctx.Err()
+}
+
+func (h *Handlers) describeGroup(ctx context.Context, conn *protocol.Conn, id string) kmsg.DescribeGroupsResponseGroup {
+	row := kmsg.NewDescribeGroupsResponseGroup()
+	row.Group, row.AuthorizedOperations, row.Members = id, notAsked, []kmsg.DescribeGroupsResponseGroupMember{}
+	described := group.Description{}
+	err := h.mayGroup(conn, kmsg.ACLOperationDescribe, id)
+	if err == nil {
+		described, err = h.Groups.Describe(ctx, id)
+	}
+	if err != nil {
+		row.ErrorCode = codeOf(err)
+		return row
+	}
+	row.State, row.ProtocolType, row.Protocol = described.State.String(), described.ProtocolType, described.Protocol
+	for _, m := range described.Members {
+		member := kmsg.NewDescribeGroupsResponseGroupMember()
+		member.MemberID, member.InstanceID, member.ClientID, member.ClientHost = m.MemberID, m.InstanceID, m.ClientID, m.ClientHost
+		member.ProtocolMetadata, member.MemberAssignment = m.Metadata, m.Assignment
+		row.Members = append(row.Members, member)
+	}
+	return row
+}

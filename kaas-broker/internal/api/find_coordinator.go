@@ -1,0 +1,77 @@
+package api
+
+// FindCoordinator, key 10, v0-v4 (KIP-699: several keys from v4).
+//
+// The coordinator is told with the address of the listener that the client came on, the same as in Metadata. A group whose slot is not led yet is answered
+// COORDINATOR_NOT_AVAILABLE, so that nobody is sent to a broker that would answer NOT_COORDINATOR; one whose slot loads is led.
+//
+// Deviations: there is no transaction coordinator yet, so transactional ids are answered COORDINATOR_NOT_AVAILABLE. There is no __consumer_offsets topic
+// to be made on the first call.
+
+import (
+	"context"
+	"errors"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator"
+	"github.com/kaas-rs/kaas/kaas-protocol"
+)
+
+// What FindCoordinator can be asked for.
+const (
+	coordinatorOfGroup       int8 = 0
+	coordinatorOfTransaction int8 = 1
+)
+
+// findSeveral is the first version with more than one key.
+const findSeveral = 4
+
+func (h *Handlers) findCoordinator(ctx context.Context, r *protocol.Request, request *kmsg.FindCoordinatorRequest) (kmsg.Response, error) {
+	response := responseTo[*kmsg.FindCoordinatorResponse](request)
+	if request.Version >= findSeveral {
+		for _, key := range request.CoordinatorKeys {
+			response.Coordinators = append(response.Coordinators, h.coordinatorOf(r.Conn, request.CoordinatorType, key))
+		}
+		return response, ctx.Err()
+	}
+	found := h.coordinatorOf(r.Conn, request.CoordinatorType, request.CoordinatorKey)
+	response.ErrorCode, response.ErrorMessage = found.ErrorCode, found.ErrorMessage
+	response.NodeID, response.Host, response.Port = found.NodeID, found.Host, found.Port
+	return response, ctx.Err()
+}
+
+func (h *Handlers) coordinatorOf(conn *protocol.Conn, of int8, key string) kmsg.FindCoordinatorResponseCoordinator {
+	row := kmsg.NewFindCoordinatorResponseCoordinator()
+	row.Key, row.NodeID, row.Port = key, -1, -1
+	if err := h.coordinates(conn, of, key); err != nil {
+		refused := kafkaError(err)
+		row.ErrorCode, row.ErrorMessage = refused.Code, shortened(refused.Description)
+		return row
+	}
+	row.NodeID = h.Broker.NodeID
+	row.Host, row.Port = h.Broker.Advertised(conn.Listener())
+	return row
+}
+
+// coordinates returns nil when this broker is the coordinator and the client may know it.
+func (h *Handlers) coordinates(conn *protocol.Conn, of int8, key string) error {
+	switch of {
+	case coordinatorOfGroup:
+		if err := h.mayGroup(conn, kmsg.ACLOperationDescribe, key); err != nil {
+			return err
+		}
+		if err := h.Groups.Status(key); err != nil && !errors.Is(err, coordinator.ErrLoading) {
+			return kerr.CoordinatorNotAvailable
+		}
+		return nil
+	case coordinatorOfTransaction:
+		if !h.Authorizer.Authorize(conn, kmsg.ACLOperationDescribe, kmsg.ACLResourceTypeTransactionalId, key) {
+			return kerr.TransactionalIDAuthorizationFailed
+		}
+		return kerr.CoordinatorNotAvailable
+	default:
+		return kerr.InvalidRequest
+	}
+}
