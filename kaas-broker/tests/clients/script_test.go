@@ -49,9 +49,15 @@ func (s script) produce(t *testing.T, address, topic string, records []record, a
 
 func (s script) consume(t *testing.T, address, topic string, count int, arguments ...string) []record {
 	t.Helper()
+	return s.read(t, "consume", address, topic, count, arguments...)
+}
+
+// read runs the verb that reads records.
+func (s script) read(t *testing.T, verb, address, topic string, count int, arguments ...string) []record {
+	t.Helper()
 	command := s.command(t)
 	command.Arguments = append(command.Arguments, append([]string{
-		"consume", "bootstrap=" + address, "topic=" + topic, "count=" + strconv.Itoa(count),
+		verb, "bootstrap=" + address, "topic=" + topic, "count=" + strconv.Itoa(count),
 	}, arguments...)...)
 	command.Timeout = time.Minute
 	var records []record

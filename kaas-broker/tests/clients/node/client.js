@@ -1,4 +1,4 @@
-// kafkajs: client.js produce|consume|admin bootstrap=… topic=… [count=…] [compression=…] [idempotent=true]
+// kafkajs: client.js produce|consume|group|admin bootstrap=… topic=… [count=…] [group=…] [compression=…] [idempotent=true]
 'use strict'
 
 const assert = require('node:assert')
@@ -25,7 +25,7 @@ async function produce(kafka, { topic, compression = 'none', idempotent }) {
   await producer.disconnect()
 }
 
-// kafkajs consumes in groups only. Its connection to a broker is used here instead, so that no group is needed.
+// kafkajs itself consumes in groups only. Its connection to a broker is used here instead, so that no group is needed.
 async function consume(kafka, { bootstrap, topic, count }) {
   const admin = kafka.admin()
   await admin.connect()
@@ -53,6 +53,29 @@ async function consume(kafka, { bootstrap, topic, count }) {
     }
   }
   await broker.disconnect()
+}
+
+// Consumes as a member of a group, and ends when what was read is committed.
+async function consumeInGroup(kafka, { topic, group, count }) {
+  const consumer = kafka.consumer({ groupId: group, sessionTimeout: 10_000, heartbeatInterval: 500 })
+  await consumer.connect()
+  await consumer.subscribe({ topic, fromBeginning: true })
+  let missing = Number(count)
+  await new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error(`${missing} records are missing`)), 60_000)
+    consumer.run({
+      autoCommit: false,
+      eachMessage: async ({ partition, message }) => {
+        console.log(JSON.stringify({ key: message.key.toString(), value: message.value.toString() }))
+        await consumer.commitOffsets([{ topic, partition, offset: String(Number(message.offset) + 1) }])
+        missing -= 1
+        if (missing === 0) {
+          resolve()
+        }
+      },
+    }).catch(reject)
+  })
+  await consumer.disconnect()
 }
 
 async function connect(kafka, topic) {
@@ -92,7 +115,7 @@ async function administer(kafka, { topic }) {
 async function main([verb, ...words]) {
   const settings = Object.fromEntries(words.map(word => word.split(/=(.*)/s).slice(0, 2)))
   const kafka = new Kafka({ brokers: [settings.bootstrap], clientId: 'kaas-test', logLevel: logLevel.ERROR, retry: { retries: 8 } })
-  await { produce, consume, admin: administer }[verb](kafka, settings)
+  await { produce, consume, group: consumeInGroup, admin: administer }[verb](kafka, settings)
 }
 
 main(process.argv.slice(2)).then(() => process.exit(0), error => {

@@ -1,4 +1,4 @@
-"""confluent-kafka: confluent.py produce|consume bootstrap=… topic=… [count=…] [compression=…] [pace=seconds between records] [any librdkafka setting]"""
+"""confluent-kafka: confluent.py produce|consume|group bootstrap=… topic=… [count=…] [group=…] [compression=…] [pace=seconds between records] [any librdkafka setting]"""
 
 import sys
 
@@ -39,4 +39,23 @@ def consume(bootstrap, topic, count, **settings):
     consumer.close()
 
 
-{"produce": produce, "consume": consume}[sys.argv[1]](**lines.arguments())
+def group(bootstrap, topic, count, group, **settings):
+    """Consumes as a member of a group and commits each record."""
+    consumer = Consumer({
+        "bootstrap.servers": bootstrap, "group.id": group, "enable.auto.commit": False, "auto.offset.reset": "earliest", **settings,
+    })
+    consumer.subscribe([topic])
+    missing = int(count)
+    while missing > 0:
+        message = consumer.poll(30)
+        if message is None:
+            sys.exit(f"{missing} records are missing")
+        if message.error():
+            sys.exit(str(message.error()))
+        lines.show(message.key(), message.value())
+        consumer.commit(message, asynchronous=False)
+        missing -= 1
+    consumer.close()
+
+
+{"produce": produce, "consume": consume, "group": group}[sys.argv[1]](**lines.arguments())
