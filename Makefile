@@ -53,6 +53,10 @@ soak: client-suites build ## Kills kaas 500 times, freezes it 300 times, hostile
 	cd kaas-storage && KAAS_SOAK=1 KAAS_SEEDS=$(SEEDS) KAAS_RUNS=$(SEEDS) GOWORK=off ../$(TIMED) "owners interleaved" \
 		go test -count 1 -timeout 90m . ./internal/interleaving
 
+.PHONY: test-hostile
+test-hostile: build ## Tries to break bin/kaas at length: every damage, 10,000 connections, about a quarter of an hour
+	cd kaas-broker/tests && KAAS_HOSTILE=full GOWORK=off ../../$(TIMED) hostile go test -count 1 -timeout 60m $(CLIENTS) ./hostile
+
 .PHONY: bench
 bench: build ## Races kaas against Apache Kafka and writes docs/benchmarks, about half an hour
 	@scripts/dependencies.sh java=default-jre-headless mvn=maven
