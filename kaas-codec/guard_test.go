@@ -149,6 +149,9 @@ func TestGuardHugeClaimsAllocateLittle(t *testing.T) {
 // Counts that do fit, of the smallest elements, are what costs most for its size.
 // Versions in between have no field that none of these has.
 func TestGuardBoundsDensestRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory, of which the race detector takes more")
+	}
 	const size = 128 << 10
 	eachVersion(t, func(t *testing.T, h codec.RequestHeader, random *rand.Rand) {
 		spec, _ := codec.Lookup(h.Key)

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,7 +48,9 @@ func launch(t *testing.T, arguments ...string) *process {
 func launchCommand(t *testing.T, command *exec.Cmd) *process {
 	t.Helper()
 	p := &process{command: command, output: newOutput(), ended: make(chan struct{})}
-	p.command.Env = append(p.command.Environ(), asKaas+"=1")
+	// Variables of the tests would be settings of kaas.
+	others := slices.DeleteFunc(p.command.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "KAAS_") })
+	p.command.Env = append(others, asKaas+"=1")
 	p.command.Stdout, p.command.Stderr = p.output, p.output
 	if err := p.command.Start(); err != nil {
 		t.Fatal(err)

@@ -173,6 +173,9 @@ func TestDescribeConfigsJudges(t *testing.T) {
 }
 
 func TestDescribeConfigsRepeated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes most of a minute with the race detector")
+	}
 	b := newBench(t)
 	b.topic("t", 1)
 	request := describeRequest(4)
