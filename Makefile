@@ -49,7 +49,7 @@ test-clients: client-suites build ## Runs real Kafka clients against bin/kaas
 soak: client-suites build ## Kills kaas 500 times, freezes it 300 times, hostile clients and SEEDS schedules, about an hour
 	cd kaas-broker/tests && KAAS_SOAK=1 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "kills and frozen brokers" \
 		go test -count 1 -timeout 90m -run 'Outlive|Frozen' -v ./clients
-	cd kaas-broker/tests && KAAS_HOSTILE=full GOWORK=off ../../$(TIMED) "hostile clients" go test -count 1 -timeout 60m ./hostile
+	$(MAKE) test-hostile
 	cd kaas-storage && KAAS_SOAK=1 KAAS_SEEDS=$(SEEDS) KAAS_RUNS=$(SEEDS) GOWORK=off ../$(TIMED) "owners interleaved" \
 		go test -count 1 -timeout 90m . ./internal/interleaving
 
