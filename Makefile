@@ -47,7 +47,8 @@ test-clients: client-suites build ## Runs real Kafka clients against bin/kaas
 
 .PHONY: soak
 soak: client-suites build ## Kills kaas 500 times, freezes it 300 times, hostile clients and SEEDS schedules, about an hour
-	cd kaas-broker/tests && KAAS_SOAK=1 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "kills and frozen brokers" \
+	cd kaas-broker && GOWORK=off go build -race -o ../bin/kaas-race ./cmd/kaas
+	cd kaas-broker/tests && KAAS_BIN=$(CURDIR)/bin/kaas-race KAAS_SOAK=1 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "kills and frozen brokers" \
 		go test -count 1 -timeout 90m -run 'Outlive|Frozen' -v ./clients
 	$(MAKE) test-hostile
 	cd kaas-storage && KAAS_SOAK=1 KAAS_SEEDS=$(SEEDS) KAAS_RUNS=$(SEEDS) GOWORK=off ../$(TIMED) "owners interleaved" \

@@ -137,6 +137,7 @@ func (l *load) consume(ctx context.Context, name string) {
 	consumer := newFranz(l.t, l.address, impatient(l.topic, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{l.topic: starts}),
 		kgo.FetchMaxWait(200*time.Millisecond), kgo.ConsumeResetOffset(kgo.NoResetOffset()))...)
 	l.clients.Go(func() {
+		defer consumer.Close()
 		watermarks := make([]int64, len(l.ledger.entries))
 		for ctx.Err() == nil {
 			fetches := consumer.PollFetches(ctx)

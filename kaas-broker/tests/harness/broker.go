@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -172,6 +173,9 @@ func (b *Broker) cleanup(t testing.TB) {
 			b.checkOpacity(t)
 		}
 		b.process.kill(t)
+	}
+	if strings.Contains(b.Log(), "WARNING: DATA RACE") {
+		t.Error("the race detector has found something")
 	}
 	if t.Failed() {
 		t.Logf("the broker's log:\n%s", tail(b.Log(), 3<<10))
