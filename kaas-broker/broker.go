@@ -150,7 +150,7 @@ func (b *Broker) metadata() metastore.Options {
 		},
 		DefaultPartitions: func() int32 { return b.config.Topics.Partitions },
 		Abandon:           b.partitions.Abandon,
-		Forget:            b.groups.DeleteTopic,
+		Forget:            b.forgetTopic,
 		Logger:            b.log,
 	}
 }

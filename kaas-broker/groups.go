@@ -2,7 +2,10 @@ package broker
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -56,6 +59,28 @@ func (t topicIDs) TopicID(name string) (uuid.UUID, bool) {
 		return uuid.Nil, false
 	}
 	return topic.ID, true
+}
+
+var errSlotsMissing = errors.New("coordinator slots are not served yet")
+
+// slotPatience is how long the end of a topic waits for slots: after a start they are there in moments.
+const slotPatience = 2 * time.Second
+
+// forgetTopic removes the offsets of a deleted topic from all groups. Slots that are not served cannot be asked, so it must be tried again then.
+func (b *Broker) forgetTopic(ctx context.Context, topic string, id uuid.UUID) error {
+	tick := time.NewTicker(slotPatience / 100)
+	defer tick.Stop()
+	for deadline := time.Now().Add(slotPatience); b.groups.Served() < slot.Count; {
+		select {
+		case now := <-tick.C:
+			if now.After(deadline) {
+				return fmt.Errorf("%w: %d of %d", errSlotsMissing, slot.Count-b.groups.Served(), slot.Count)
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return b.groups.DeleteTopic(ctx, topic, id)
 }
 
 // startGroups runs the coordinator until end is called, which waits for it. It ends before the slots are handed over, so that nothing is asked of

@@ -73,7 +73,7 @@ func (m *member) partitions() []int32 {
 
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !done(); {
+	for end := time.Now().Add(time.Minute); !done(); {
 		if time.Now().After(end) {
 			t.Fatalf("%s: not within time", what)
 		}
