@@ -164,7 +164,7 @@ func (s *sender) try(frame []byte) (reached bool, err error) {
 	message := append(sized(frame), encode(kmsg.NewPtrApiVersionsRequest(), fence)...)
 	if _, err := s.connection.Write(message); err != nil {
 		s.hangUp()
-		return false, nil // closed already, by what came before
+		return false, nil //nolint:nilerr // closed already, by what came before
 	}
 	for {
 		patience := frameTime
@@ -184,7 +184,7 @@ func (s *sender) try(frame []byte) (reached bool, err error) {
 			return false, fmt.Errorf("a response ends early: %w", err)
 		case err != nil:
 			s.hangUp()
-			return false, nil
+			return false, nil //nolint:nilerr // closed, which is an answer
 		case len(answer) < 4:
 			s.hangUp()
 			return false, fmt.Errorf("a response of %x", answer)

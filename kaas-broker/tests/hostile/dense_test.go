@@ -65,7 +65,7 @@ func TestDenseRequests(t *testing.T) {
 			}
 			defer connection.Close()
 			if _, err := connection.Write(sized(frame)); err != nil {
-				return nil //nolint:nilerr // closed: it was refused
+				return nil // closed: it was refused
 			}
 			if _, err := connection.receive(60 * time.Second); isTimeout(err) {
 				return err

@@ -310,6 +310,7 @@ func TestManyProcessesOnOneDirectory(t *testing.T) {
 		}
 		brokers = []*harness.Broker{last}
 	}
+	awaitTakeover(t, brokers[0].Bootstrap(), "shared")
 	got := fetched(t, brokers[0].Bootstrap(), "shared")
 	t.Logf("%d acknowledged, watermark %d", acknowledged, got.HighWatermark)
 	if got.HighWatermark < acknowledged {

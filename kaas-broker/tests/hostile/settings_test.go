@@ -120,7 +120,7 @@ func TestThousandsOfNamesInOneRequest(t *testing.T) {
 		asked := kmsg.NewOffsetForLeaderEpochRequestTopic()
 		asked.Topic, asked.Partitions = name, []kmsg.OffsetForLeaderEpochRequestTopicPartition{{Partition: int32(i)}}
 		offsets.Topics = append(offsets.Topics, asked)
-		if i < count/20 {
+		if i < 200 {
 			altered := kmsg.NewIncrementalAlterConfigsRequestResource()
 			altered.ResourceType, altered.ResourceName = kmsg.ConfigResourceTypeTopic, name
 			altered.Configs = []kmsg.IncrementalAlterConfigsRequestResourceConfig{{Name: long, Value: &long}}
