@@ -120,8 +120,10 @@ func (b *Broker) start() error {
 
 // config is what the options say, over what suits a test.
 func (b *Broker) config() (*config.Config, error) {
-	arguments := []string{"--listeners", listener + "://" + b.address, "--health-addr", "off",
-		"--override", "group.initial.rebalance.delay.ms=0"}
+	arguments := []string{
+		"--listeners", listener + "://" + b.address, "--health-addr", "off",
+		"--override", "group.initial.rebalance.delay.ms=0",
+	}
 	for _, override := range b.settings.overrides {
 		arguments = append(arguments, "--override", override)
 	}

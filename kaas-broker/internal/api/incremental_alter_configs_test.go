@@ -17,8 +17,8 @@ type change struct {
 	value     *string
 }
 
-func set(key, value string) change { return change{kmsg.IncrementalAlterConfigOpSet, key, &value} }
-func unset(key string) change      { return change{kmsg.IncrementalAlterConfigOpDelete, key, nil} }
+func set(key, value string) change  { return change{kmsg.IncrementalAlterConfigOpSet, key, &value} }
+func unset(key string) change       { return change{kmsg.IncrementalAlterConfigOpDelete, key, nil} }
 func plus(key, value string) change { return change{kmsg.IncrementalAlterConfigOpAppend, key, &value} }
 
 func minus(key, value string) change {
