@@ -25,6 +25,9 @@ const (
 	coordinatorOfTransaction int8 = 1
 )
 
+// noError is what Kafka says where there is no error, before v4.
+const noError = "NONE"
+
 // findSeveral is the first version with more than one key.
 const findSeveral = 4
 
@@ -37,6 +40,9 @@ func (h *Handlers) findCoordinator(ctx context.Context, r *protocol.Request, req
 		return response, ctx.Err()
 	}
 	found := h.coordinatorOf(r.Conn, request.CoordinatorType, request.CoordinatorKey)
+	if found.ErrorCode == 0 {
+		found.ErrorMessage = kmsg.StringPtr(noError)
+	}
 	response.ErrorCode, response.ErrorMessage = found.ErrorCode, found.ErrorMessage
 	response.NodeID, response.Host, response.Port = found.NodeID, found.Host, found.Port
 	return response, ctx.Err()
@@ -44,7 +50,7 @@ func (h *Handlers) findCoordinator(ctx context.Context, r *protocol.Request, req
 
 func (h *Handlers) coordinatorOf(conn *protocol.Conn, of int8, key string) kmsg.FindCoordinatorResponseCoordinator {
 	row := kmsg.NewFindCoordinatorResponseCoordinator()
-	row.Key, row.NodeID, row.Port = key, -1, -1
+	row.Key, row.NodeID, row.Port, row.ErrorMessage = key, -1, -1, new(string)
 	if err := h.coordinates(conn, of, key); err != nil {
 		refused := kafkaError(err)
 		row.ErrorCode, row.ErrorMessage = refused.Code, shortened(refused.Description)

@@ -143,11 +143,18 @@ func TestFindCoordinator(t *testing.T) {
 		response := ask[*kmsg.FindCoordinatorResponse](b, request)
 		rows := response.Coordinators
 		if version < 4 {
-			rows = []kmsg.FindCoordinatorResponseCoordinator{{NodeID: response.NodeID, Host: response.Host, Port: response.Port, ErrorCode: response.ErrorCode}}
+			rows = []kmsg.FindCoordinatorResponseCoordinator{{NodeID: response.NodeID, Host: response.Host, Port: response.Port, ErrorCode: response.ErrorCode, ErrorMessage: response.ErrorMessage}}
 		} else if len(rows) != 2 || rows[0].Key != "workers" {
 			t.Fatalf("v4: %+v", rows)
 		}
 		for _, row := range rows {
+			want := "NONE"
+			if version == 4 {
+				want = ""
+			}
+			if version > 0 && *row.ErrorMessage != want {
+				t.Errorf("v%d says %q", version, *row.ErrorMessage)
+			}
 			if row.ErrorCode != 0 || row.NodeID != nodeID || row.Host != host || row.Port != port {
 				t.Errorf("v%d: %+v", version, row)
 			}
@@ -410,6 +417,9 @@ func TestDeleteGroups(t *testing.T) {
 	if row := b.committed(9, "alone", "events", 1); row.Offset != -1 {
 		t.Errorf("offset %d of a deleted group", row.Offset)
 	}
+	if rows := ask[*kmsg.DeleteGroupsResponse](b, &kmsg.DeleteGroupsRequest{Version: 2, Groups: []string{"a", "b", "a"}}).Groups; len(rows) != 2 {
+		t.Errorf("a group that is named twice: %+v", rows)
+	}
 	expectCode(t, "member", b.beat("workers", member, 1), nil)
 }
 
@@ -436,6 +446,8 @@ func TestOffsetDelete(t *testing.T) {
 	}
 	request.Group = "nowhere"
 	expectCode(t, "unknown group", ask[*kmsg.OffsetDeleteResponse](b, request).ErrorCode, kerr.GroupIDNotFound)
+	request.Topics = request.Topics[2:]
+	expectCode(t, "unknown group and topic", ask[*kmsg.OffsetDeleteResponse](b, request).ErrorCode, kerr.GroupIDNotFound)
 }
 
 // denyGroups allows everything but what is done to groups.

@@ -4,7 +4,7 @@ package api
 //
 // Offsets of topics that members of the group consume stay: GROUP_SUBSCRIBED_TO_TOPIC. With the last offset a group without members goes too.
 //
-// Deviations: none.
+// Deviations: rows are in the order of the request (Kafka: those with errors first).
 
 import (
 	"context"
@@ -24,18 +24,16 @@ func (h *Handlers) offsetDelete(ctx context.Context, r *protocol.Request, reques
 		return response, nil
 	}
 	topics, partitions, rows := h.deletable(r.Conn, request)
-	if len(partitions) > 0 {
-		results, err := h.Groups.DeleteOffsets(ctx, request.Group, partitions)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if err != nil {
-			response.ErrorCode = codeOf(err)
-			return response, nil
-		}
-		for i, row := range rows {
-			row.ErrorCode = codeOf(results[i])
-		}
+	results, err := h.Groups.DeleteOffsets(ctx, request.Group, partitions)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		response.ErrorCode = codeOf(err)
+		return response, nil
+	}
+	for i, row := range rows {
+		row.ErrorCode = codeOf(results[i])
 	}
 	response.Topics = topics
 	return response, nil
