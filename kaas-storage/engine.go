@@ -135,6 +135,10 @@ func (e *Engine) Take(ctx context.Context, dir vfs.Dir, o TakeOptions) (*Partiti
 		return nil, err
 	}
 	e.metrics.takeover(ctx, time.Since(began))
+	if t.tail.ignored > 0 {
+		p.log.Warn().Int64("bytes", t.tail.ignored).Int64("log_end", t.tail.end).
+			Msg("bytes behind the last valid batch are no part of the log: a write that a crash cut short, or damage")
+	}
 	p.log.Debug().Int64("log_start", t.manifest.LogStart).Int64("log_end", t.tail.end).Dur("took", time.Since(began)).Msg("took over partition")
 	return p, nil
 }

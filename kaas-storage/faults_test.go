@@ -184,3 +184,29 @@ func fillUp(t *testing.T, p *storage.Partition) (int, error) {
 		}
 	}
 }
+
+func TestReadOnlyFileSystemServesReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFaulty(16 << 20)
+		b := newBench(t, f, storage.Options{})
+		p := b.take()
+		appendDurable(t, p, records(t, "a", 2, 1000))
+		time.Sleep(time.Minute) // the idle file is closed
+		f.set(func(op vfs.Op) error {
+			if !op.After && (op.Kind.Mutating() || op.Kind == vfs.OpOpenWrite) {
+				return syscall.EROFS
+			}
+			return nil
+		})
+		if got := fmt.Sprint(readAll(t, p, 0)); got != "[a-0 a-1]" {
+			t.Fatalf("read %s", got)
+		}
+		ticket, err := p.Append(records(t, "b", 1, 1000), storage.AppendOptions{})
+		if err == nil {
+			err = ticket.WaitDurable(context.Background())
+		}
+		if !errors.Is(err, syscall.EROFS) {
+			t.Fatalf("append: %v", err)
+		}
+	})
+}

@@ -1,9 +1,11 @@
 package storage
 
 import (
+	"errors"
 	"io/fs"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
@@ -74,7 +76,11 @@ func (h *fileHandle) open(mode fileMode) (vfs.File, error) {
 	case fileInherited:
 		return h.dir.Open(name)
 	case fileOurs:
-		return h.dir.OpenWrite(name)
+		file, err := h.dir.OpenWrite(name)
+		if errors.Is(err, syscall.EROFS) {
+			return h.dir.Open(name) // reads go on; a write fails and ends the epoch
+		}
+		return file, err
 	default:
 		return h.dir.Create(name)
 	}

@@ -22,6 +22,7 @@ type tail struct {
 	segment   *segment // one's own, nil while nothing was copied
 	seen      int64
 	interval  int
+	ignored   int64 // bytes behind the last valid batch of a file
 }
 
 func newTail(old *manifest, epoch Epoch) tail {
@@ -81,6 +82,7 @@ func (t *tail) copySegment(dir vfs.Dir, name segmentName, from int64) error {
 	for {
 		b, err := reader.next(t.end)
 		if errors.Is(err, errEndOfBatches) {
+			t.ignored += reader.size - reader.position + int64(len(reader.unread))
 			return nil
 		}
 		if err != nil {
