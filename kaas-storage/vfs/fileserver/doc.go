@@ -3,7 +3,7 @@
 //
 // A [Server] has clients (machines), a [Client] has processes. A process is the file system that one broker is given.
 //
-// What is modelled:
+// What is modeled:
 //
 //   - Writes are visible to the writer's client at once, to others at once or, when [Policy.Delay] says so, at the next sync or close.
 //   - [vfs.File.Sync] makes durable what its own client wrote. Another client's sync does not, whoever has read the data.
