@@ -19,12 +19,17 @@ var failureModes = []struct {
 	name  string
 	after bool // the call has happened, and reports an error all the same
 	err   error
+	takes time.Duration
 }{
-	{"fails", false, syscall.EIO},
-	{"reports a failure", true, syscall.EIO},
-	{"finds the disk full", false, syscall.ENOSPC},
-	{"is cut short", false, vfs.ErrShortWrite{N: 20, Err: syscall.EIO}},
-	{"is cut short by a full disk", false, vfs.ErrShortWrite{N: 70, Err: syscall.ENOSPC}},
+	{"fails", false, syscall.EIO, 0},
+	{"reports a failure", true, syscall.EIO, 0},
+	{"finds the disk full", false, syscall.ENOSPC, 0},
+	{"is cut short", false, vfs.ErrShortWrite{N: 20, Err: syscall.EIO}, 0},
+	{"is cut short by a full disk", false, vfs.ErrShortWrite{N: 70, Err: syscall.ENOSPC}, 0},
+	{"is slow", false, nil, 20 * time.Second},
+	{"hangs and happens late", false, nil, time.Hour},
+	{"happens and hangs", true, nil, time.Hour},
+	{"hangs and fails", false, syscall.EIO, time.Hour},
 }
 
 // A file call that fails, whichever it is, ends a leadership at most: the next one has every promise, and works.
@@ -39,6 +44,7 @@ func TestFailureAtEveryCall(t *testing.T) {
 					filesystem := vfs.NewFault(memory, func(op vfs.Op) error {
 						closing := op.Kind == vfs.OpCloseClaim || op.Kind == vfs.OpCloseDir || op.Kind == vfs.OpCloseFile
 						if !closing && op.After == mode.after && calls.Add(1) == n {
+							time.Sleep(mode.takes)
 							return mode.err
 						}
 						return nil
@@ -51,6 +57,12 @@ func TestFailureAtEveryCall(t *testing.T) {
 					}
 					if err := l.verify(memory, config); err != nil {
 						t.Errorf("call %d %s: %v", n, mode.name, err)
+					}
+					if time.Sleep(2 * mode.takes); mode.takes > 0 {
+						// Once more when what was late has happened.
+						if err := l.verify(memory, config); err != nil {
+							t.Errorf("after call %d %s: %v", n, mode.name, err)
+						}
 					}
 					reached = calls.Load() >= n
 				})
@@ -103,7 +115,9 @@ func work(filesystem vfs.FS, l *ledger, config storage.Config) error {
 		}
 		if p != nil {
 			p.Abandon()
-			<-p.Closed()
+			if !errors.Is(p.Err(), storage.ErrStalled) {
+				<-p.Closed()
+			}
 			p = nil
 		}
 	}
