@@ -2,5 +2,5 @@
 // real code, on a simulated file server, and decides at every file call who goes on. A judge compares after every step what was acknowledged
 // and shown with what the newest owner has.
 //
-// README.md says what is modelled, how to replay a schedule, and which bugs were found.
+// README.md says what is modeled, how to replay a schedule, and which bugs were found.
 package interleaving

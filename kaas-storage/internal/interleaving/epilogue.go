@@ -14,7 +14,7 @@ func (w *world) epilogue() error {
 	if err := w.settle(); err != nil {
 		return err
 	}
-	w.tell("faults end; everybody goes on until nobody has anything to do")
+	w.tellf("faults end; everybody goes on until nobody has anything to do")
 	final, err := w.addOwner(OwnerPlan{Name: "final", Client: "final"})
 	if err != nil {
 		return err

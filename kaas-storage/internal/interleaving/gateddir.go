@@ -52,7 +52,9 @@ func (d *gatedDir) OpenDir(name string) (opened vfs.Dir, err error) {
 func (d *gatedDir) Create(name string) (vfs.File, error) {
 	return d.file(vfs.OpCreate, name, d.inner.Create)
 }
+
 func (d *gatedDir) Open(name string) (vfs.File, error) { return d.file(vfs.OpOpen, name, d.inner.Open) }
+
 func (d *gatedDir) OpenWrite(name string) (vfs.File, error) {
 	return d.file(vfs.OpOpenWrite, name, d.inner.OpenWrite)
 }

@@ -50,7 +50,7 @@ func newJudge(w *world) *judge {
 
 // violated keeps the first violation. Between the beginning and the end of a deletion nothing is promised: a late taker may find a directory whose
 // names have gone, and lead at an epoch that was used before, until whoever deletes comes back.
-func (j *judge) violated(format string, values ...any) {
+func (j *judge) violatedf(format string, values ...any) {
 	if j.verdict == nil && (!j.destroying.Load() || j.destroyed.Load()) {
 		j.verdict = fmt.Errorf(format, values...)
 	}
@@ -64,7 +64,7 @@ func (j *judge) tookOver(o *Owner, p *storage.Partition) *leadership {
 	slices.SortFunc(j.leaderships, byEpoch)
 	for i := 1; i < len(j.leaderships); i++ {
 		if j.leaderships[i-1].epoch == j.leaderships[i].epoch {
-			j.violated("%s and %s both lead at epoch %d", j.leaderships[i-1].owner.name, j.leaderships[i].owner.name, l.epoch)
+			j.violatedf("%s and %s both lead at epoch %d", j.leaderships[i-1].owner.name, j.leaderships[i].owner.name, l.epoch)
 		}
 	}
 	return l
@@ -80,7 +80,7 @@ func (j *judge) checkSucceeded(o *Owner, claim string) {
 	defer j.mu.Unlock()
 	for _, l := range j.leaderships {
 		if uint64(l.epoch) > number {
-			j.violated("check of epoch %d by %s succeeds after %s published its takeover at epoch %d", number, o.name, l.owner.name, l.epoch)
+			j.violatedf("check of epoch %d by %s succeeds after %s published its takeover at epoch %d", number, o.name, l.owner.name, l.epoch)
 		}
 	}
 }
@@ -94,16 +94,16 @@ func (j *judge) acknowledged(l *leadership, p *producer, sequence int32, r stora
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if again && before != r.BaseOffset {
-		j.violated("%s is acknowledged at offset %d and, by %s, at %d", p.value(sequence), before, l.owner.name, r.BaseOffset)
+		j.violatedf("%s is acknowledged at offset %d and, by %s, at %d", p.value(sequence), before, l.owner.name, r.BaseOffset)
 	}
 	if j.destroying.Load() {
 		if !j.destroyed.Load() || r.Duplicate { // a retry of what was acknowledged before: still true
 			return
 		}
-		j.violated("%s acknowledges %s after the partition was deleted", l.owner.name, p.value(sequence))
+		j.violatedf("%s acknowledges %s after the partition was deleted", l.owner.name, p.value(sequence))
 	}
 	if other, ok := j.acked[r.BaseOffset]; ok && other != p.value(sequence) {
-		j.violated("offset %d is acknowledged for %s and, by %s, for %s", r.BaseOffset, other, l.owner.name, p.value(sequence))
+		j.violatedf("offset %d is acknowledged for %s and, by %s, for %s", r.BaseOffset, other, l.owner.name, p.value(sequence))
 	}
 	j.acked[r.BaseOffset] = p.value(sequence)
 }
@@ -116,7 +116,7 @@ func (j *judge) refused(l *leadership, p *producer, sequence int32, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if l == j.leaderships[len(j.leaderships)-1] && l.partition.Err() == nil {
-		j.violated("%s, the newest leader, refuses %s: %w", l.owner.name, p.value(sequence), err)
+		j.violatedf("%s, the newest leader, refuses %s: %w", l.owner.name, p.value(sequence), err)
 	}
 }
 
@@ -137,14 +137,14 @@ func (j *judge) observe(blocked map[*Owner]bool) error {
 func (j *judge) look(l *leadership, blocked bool) {
 	now := l.partition.Offsets()
 	if now.LogStart < l.offsets.LogStart || now.HighWatermark < l.offsets.HighWatermark {
-		j.violated("bounds of %s go back from %+v to %+v", l.owner.name, l.offsets, now)
+		j.violatedf("bounds of %s go back from %+v to %+v", l.owner.name, l.offsets, now)
 	}
 	l.offsets = now
 	if blocked || l.closed.Load() || l.read >= now.HighWatermark {
 		return
 	}
 	if err := j.readOn(l, now); err != nil && l.partition.Err() == nil && l == j.leaderships[len(j.leaderships)-1] {
-		j.violated("%s, the newest leader, cannot read at offset %d below its watermark %d: %w", l.owner.name, l.read, now.HighWatermark, err)
+		j.violatedf("%s, the newest leader, cannot read at offset %d below its watermark %d: %w", l.owner.name, l.read, now.HighWatermark, err)
 	}
 }
 
@@ -163,7 +163,7 @@ func (j *judge) readOn(l *leadership, bounds storage.Offsets) error {
 				continue
 			}
 			if before, ok := j.seen[offset]; ok && before != r {
-				j.violated("offset %d was read as %+v and is read from %s as %+v", offset, before, l.owner.name, r)
+				j.violatedf("offset %d was read as %+v and is read from %s as %+v", offset, before, l.owner.name, r)
 			}
 			j.seen[offset] = r
 		}
@@ -214,11 +214,11 @@ func (j *judge) compareBounds() {
 	for i := 1; i < len(j.leaderships); i++ {
 		lower, higher := j.leaderships[i-1], j.leaderships[i]
 		if lower.offsets.HighWatermark > higher.offsets.HighWatermark {
-			j.violated("%s at epoch %d shows watermark %d, %s at epoch %d only %d", lower.owner.name, lower.epoch, lower.offsets.HighWatermark,
+			j.violatedf("%s at epoch %d shows watermark %d, %s at epoch %d only %d", lower.owner.name, lower.epoch, lower.offsets.HighWatermark,
 				higher.owner.name, higher.epoch, higher.offsets.HighWatermark)
 		}
 		if lower.offsets.LogStart > higher.offsets.LogStart {
-			j.violated("%s at epoch %d shows log start %d, %s at epoch %d goes back to %d", lower.owner.name, lower.epoch, lower.offsets.LogStart,
+			j.violatedf("%s at epoch %d shows log start %d, %s at epoch %d goes back to %d", lower.owner.name, lower.epoch, lower.offsets.LogStart,
 				higher.owner.name, higher.epoch, higher.offsets.LogStart)
 		}
 	}
@@ -232,11 +232,11 @@ func (j *judge) compareAcknowledged() {
 	newest := j.leaderships[len(j.leaderships)-1]
 	for offset, value := range j.acked {
 		if offset >= newest.offsets.HighWatermark {
-			j.violated("acknowledged offset %d (%s) is not below the watermark %d of %s, the newest leader", offset, value,
+			j.violatedf("acknowledged offset %d (%s) is not below the watermark %d of %s, the newest leader", offset, value,
 				newest.offsets.HighWatermark, newest.owner.name)
 		}
 		if r, ok := j.seen[offset]; ok && r.value != value {
-			j.violated("offset %d was acknowledged for %s and is read as %+v", offset, value, r)
+			j.violatedf("offset %d was acknowledged for %s and is read as %+v", offset, value, r)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package interleaving
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -80,14 +81,14 @@ func (o *Owner) append(number int) (wait func()) {
 	l, p := o.lead, o.world.producers[number]
 	sequence := p.next(l)
 	ticket, err := l.partition.Append(p.batch(sequence), storage.AppendOptions{})
-	o.note("append", fmt.Sprint(sequence), err)
+	o.note("append", strconv.Itoa(int(sequence)), err)
 	if err != nil {
 		o.world.judge.refused(l, p, sequence, err)
 		return nil
 	}
 	return func() {
 		err := ticket.WaitDurable(context.Background())
-		o.note("append ends", fmt.Sprint(sequence), err)
+		o.note("append ends", strconv.Itoa(int(sequence)), err)
 		if err == nil {
 			o.world.judge.acknowledged(l, p, sequence, ticket.Result())
 		}
@@ -102,7 +103,7 @@ func DeleteRecords(keep int64) Step {
 		}
 		offset := max(o.lead.partition.Offsets().HighWatermark-keep, 0)
 		_, err := o.lead.partition.DeleteRecords(context.Background(), offset)
-		o.note("delete records ends", fmt.Sprint(offset), err)
+		o.note("delete records ends", strconv.FormatInt(offset, 10), err)
 	}}
 }
 

@@ -3,6 +3,7 @@ package interleaving
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/kaas-rs/kaas/kaas-storage"
@@ -37,7 +38,7 @@ func randomPlan(seed uint64) (Plan, chooser) {
 		if deletes && i == owners-1 {
 			steps = append(steps, Destroy(), Destroy())
 		}
-		plan.Owners = append(plan.Owners, OwnerPlan{Name: fmt.Sprintf("owner%d", i), Client: fmt.Sprint(r.IntN(clients)), Steps: steps})
+		plan.Owners = append(plan.Owners, OwnerPlan{Name: fmt.Sprintf("owner%d", i), Client: strconv.Itoa(r.IntN(clients)), Steps: steps})
 	}
 	return plan, randomChooser(r)
 }

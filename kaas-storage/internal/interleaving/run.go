@@ -119,7 +119,7 @@ func (w *world) happen(o option) {
 	case o.loss != nil:
 		w.crash(o.loss.name, o.loss.survives)
 	default:
-		w.tell("time passes")
+		w.tellf("time passes")
 		w.pauses++
 		time.Sleep(fileserver.CacheLifetime + time.Millisecond)
 	}
@@ -157,7 +157,7 @@ func (w *world) let(c *call) {
 	c.owner.lastResult = ""
 	c.owner.mu.Unlock()
 	line := len(w.script)
-	w.tell("%s", c)
+	w.tellf("%s", c)
 	w.gate.release(c)
 	synctest.Wait()
 	c.owner.mu.Lock()

@@ -129,17 +129,17 @@ func (w *world) digest() uint64 {
 	return h.Sum64()
 }
 
-func (w *world) tell(format string, values ...any) {
+func (w *world) tellf(format string, values ...any) {
 	w.script = append(w.script, fmt.Sprintf(format, values...))
 }
 
 // crash loses what is not durable as the choice says.
 func (w *world) crash(name string, survives func(fileserver.Change) bool) {
-	w.tell("server crashes: %s", name)
+	w.tellf("server crashes: %s", name)
 	w.crashes++
 	w.server.Crash(func(c fileserver.Change) bool {
 		kept := survives(c)
-		w.tell("    %s %s %s[%d+%d] of %s: %s", c.Kind, directory, stable(c.Name), c.Offset, c.Size, c.Client, map[bool]string{true: "kept", false: "lost"}[kept])
+		w.tellf("    %s %s %s[%d+%d] of %s: %s", c.Kind, directory, stable(c.Name), c.Offset, c.Size, c.Client, map[bool]string{true: "kept", false: "lost"}[kept])
 		return kept
 	})
 }
