@@ -15,7 +15,7 @@ RACE ?=
 # Arguments for the program that `make run` starts, for example ARGS='--data-dir /var/lib/kaas'.
 ARGS ?=
 # How long each fuzz target runs in `make fuzz`.
-FUZZTIME ?= 30s
+FUZZTIME ?= 200000x
 # How many random schedules, and how many of each short program, `make soak` tries.
 SEEDS ?= 50000
 # Flags of the benchmark in `make bench`, for example BENCH='-quick'.
