@@ -8,6 +8,8 @@ VENV    := $(CACHE)/clients/python
 NODE    := $(CACHE)/clients/node
 PYTHON  := kaas-broker/tests/clients/python
 SCRIPTS := kaas-broker/tests/clients/node
+JAVA    := $(CACHE)/clients/java
+SOURCES := kaas-broker/tests/java
 TIMED   := scripts/timed.sh
 
 # RACE=1 runs the tests with the race detector, which needs a C compiler.
@@ -108,7 +110,7 @@ dependencies: ## Installs what the tests need, or names it
 	@scripts/dependencies.sh go=golang git=git $(if $(RACE),gcc=build-essential)
 
 .PHONY: client-suites
-client-suites: $(VENV)/.complete $(NODE)/.complete ## Installs the clients that `make test-clients` runs
+client-suites: $(VENV)/.complete $(NODE)/.complete $(JAVA)/.complete ## Installs the clients that `make test-clients` runs
 	@scripts/dependencies.sh go=golang git=git kcat=kcat java=default-jre-headless mvn=maven
 
 $(VENV)/.complete: $(PYTHON)/requirements.txt
@@ -122,6 +124,11 @@ $(NODE)/.complete: $(SCRIPTS)/package.json
 	@scripts/dependencies.sh node=nodejs npm=npm
 	rm -rf $(NODE) && mkdir -p $(NODE) && cp $< $(NODE)/
 	cd $(NODE) && npm install --silent --no-audit --no-fund --no-package-lock
+	touch $@
+
+$(JAVA)/.complete: $(SOURCES)/pom.xml $(wildcard $(SOURCES)/src/main/java/rs/kaas/tests/*.java)
+	@scripts/dependencies.sh javac=default-jdk-headless mvn=maven
+	mvn -q -B -f $< -Dinto=$(JAVA) compile dependency:copy-dependencies
 	touch $@
 
 .PHONY: clean

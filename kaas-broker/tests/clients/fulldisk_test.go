@@ -92,6 +92,6 @@ func eventually(t *testing.T, patience time.Duration, try func() error) {
 		if time.Now().After(deadline) {
 			t.Fatalf("still after %v: %v", patience, err)
 		}
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 }

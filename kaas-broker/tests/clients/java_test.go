@@ -1,0 +1,69 @@
+package clients
+
+import (
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-broker/tests/harness"
+)
+
+// javaProgram is one of the programs in ../java, which use Kafka's own clients as an application does.
+func javaProgram(t *testing.T, class string, settings ...string) harness.Command {
+	t.Helper()
+	folder := harness.Suite(t, "java")
+	return harness.Command{
+		Program: harness.Find(t, "java"),
+		Arguments: append([]string{
+			"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+			"-cp", filepath.Join(folder, "classes") + ":" + filepath.Join(folder, "libraries", "*"), "rs.kaas.tests." + class,
+		}, settings...),
+	}
+}
+
+// javaCrew is members in one Java process.
+type javaCrew struct {
+	t       *testing.T
+	topic   string
+	group   string
+	witness *witness
+	process *harness.Process
+}
+
+// assignors of the Java client by their short names.
+var assignors = map[string]string{
+	"range":              "org.apache.kafka.clients.consumer.RangeAssignor",
+	"sticky":             "org.apache.kafka.clients.consumer.StickyAssignor",
+	"cooperative-sticky": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
+}
+
+func newJavaCrew(t *testing.T, address, topic, group, assignor string, witness *witness, settings ...string) *javaCrew {
+	t.Helper()
+	command := javaProgram(t, "Members", append([]string{
+		"bootstrap.servers=" + address, "topic=" + topic, "group.id=" + group, "partition.assignment.strategy=" + assignors[assignor],
+		"heartbeat.interval.ms=300", "max.poll.records=30", "reconnect.backoff.max.ms=200", "fetch.max.wait.ms=100",
+	}, settings...)...)
+	return &javaCrew{t: t, topic: topic, group: group, witness: witness, process: harness.Launch(t, command, witness.hears)}
+}
+
+func (c *javaCrew) join(name string, silent bool) {
+	c.start(name, "session.timeout.ms="+strconv.FormatInt(churnSession.Milliseconds(), 10), "internal.leave.group.on.close="+strconv.FormatBool(!silent))
+}
+
+// start makes a member with more consumer properties.
+func (c *javaCrew) start(name string, settings ...string) {
+	c.t.Helper()
+	c.process.Say(c.t, append([]string{"start", name}, settings...)...)
+}
+
+func (c *javaCrew) end(name string) {
+	c.t.Helper()
+	c.process.Say(c.t, "stop", name)
+}
+
+// finish ends all members.
+func (c *javaCrew) finish() {
+	c.t.Helper()
+	c.process.Finish(c.t, 30*time.Second)
+}
