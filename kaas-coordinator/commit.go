@@ -44,19 +44,10 @@ func (c *Coordinator) Commit(ctx context.Context, id string, r CommitRequest) ([
 	}
 	answer, err := c.commit(led, id, r, arrived)
 	led.Unlock()
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.appended:
-		// The commit's own sync and check are all that it needs.
-		err = waitError(ctx, answer.rests.Wait(ctx))
-	default:
-		err = settle(ctx, led, answer.rests, arrived)
-	}
 	if err != nil {
 		return nil, err
 	}
-	return answer.results, answer.refusal
+	return answer.settle(ctx, led, arrived)
 }
 
 // committed is the answer to a commit.
@@ -65,6 +56,20 @@ type committed struct {
 	refusal  error // the group's word on who asks
 	rests    slot.Pending
 	appended bool
+}
+
+// settle waits until the answer is certain. The sync and check of the commit's own append are all that it needs.
+func (a committed) settle(ctx context.Context, led *leadership, arrived time.Time) ([]error, error) {
+	var err error
+	if a.appended {
+		err = waitError(ctx, a.rests.Wait(ctx))
+	} else {
+		err = settle(ctx, led, a.rests, arrived)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.results, a.refusal
 }
 
 // commit appends what can be taken. The caller holds the lock.
@@ -103,16 +108,9 @@ func (c *Coordinator) checkOffsets(offsets []CommitOffset) ([]error, []CommitOff
 
 // append writes offsets and then shows them. The caller holds the lock.
 func (l *leadership) append(id string, e *entry, offsets []CommitOffset, retention time.Duration, now time.Time) (slot.Pending, error) {
-	records := make([]slot.Record, len(offsets))
-	values := make([]offset.Committed, len(offsets))
-	next := l.slot.Next()
-	for i, o := range offsets {
-		values[i] = o.committed(retention, now, next+int64(i))
-		records[i] = slot.Record{
-			Key:   slot.OffsetKey(id, o.Topic, o.Partition.Partition),
-			Value: values[i].AppendJSON(make([]byte, 0, 128+len(o.Metadata))),
-		}
-	}
+	values, records := l.encode(offsets, retention, now, func(at offset.Partition) slot.Key {
+		return slot.OffsetKey(id, at.Topic, at.Partition)
+	})
 	pending, err := l.slot.Append(records...)
 	if err != nil {
 		return slot.Pending{}, appendError(err)
@@ -121,6 +119,20 @@ func (l *leadership) append(id string, e *entry, offsets []CommitOffset, retenti
 		e.offsets.Commit(o.Partition, values[i])
 	}
 	return pending, nil
+}
+
+// encode returns the values of offsets and their records, as the next append.
+func (l *leadership) encode(
+	offsets []CommitOffset, retention time.Duration, now time.Time, key func(offset.Partition) slot.Key,
+) ([]offset.Committed, []slot.Record) {
+	records := make([]slot.Record, len(offsets))
+	values := make([]offset.Committed, len(offsets))
+	next := l.slot.Next()
+	for i, o := range offsets {
+		values[i] = o.committed(retention, now, next+int64(i))
+		records[i] = slot.Record{Key: key(o.Partition), Value: values[i].AppendJSON(make([]byte, 0, 128+len(o.Metadata)))}
+	}
+	return values, records
 }
 
 func (o CommitOffset) committed(retention time.Duration, now time.Time, order int64) offset.Committed {

@@ -39,11 +39,28 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	for i := range slot.Count {
 		work.Go(func() { c.keep(ctx, i) })
 	}
-	if c.options.Offsets.CheckInterval > 0 {
-		work.Go(func() { c.expire(ctx) })
-	}
+	work.Go(func() { every(ctx, c.options.Offsets.CheckInterval, c.sweep) })
+	work.Go(func() { every(ctx, c.options.Transactions.ReapInterval, c.reap) })
+	work.Go(func() { every(ctx, c.options.Transactions.IDReapInterval, c.forget) })
 	work.Wait()
 	return context.Cause(ctx)
+}
+
+// every calls do until ctx ends; never when there is no interval.
+func every(ctx context.Context, interval time.Duration, do func(now time.Time)) {
+	if interval <= 0 {
+		return
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			do(now)
+		}
+	}
 }
 
 // The pause after a slot could not be served.
@@ -91,6 +108,7 @@ func (c *Coordinator) acquireAndServe(ctx context.Context, number int) (bool, er
 	if err != nil {
 		return false, err
 	}
+	c.resume(led)
 	c.seats[number].Store(&seat{led: led})
 	c.log.Debug().Int("slot", number).Int32("epoch", int32(p.Epoch())).Int("groups", led.count()).Dur("took", time.Since(began)).Msg("coordinator slot is served")
 	select {
@@ -127,8 +145,10 @@ func (c *Coordinator) Problems() []Problem {
 	return problems
 }
 
-func (c *Coordinator) find(id string) (*leadership, error) {
-	s := c.seats[slot.Of(id)].Load()
+func (c *Coordinator) find(id string) (*leadership, error) { return c.findSlot(slot.Of(id)) }
+
+func (c *Coordinator) findSlot(number int) (*leadership, error) {
+	s := c.seats[number].Load()
 	switch {
 	case s == nil || s.failure != nil:
 		return nil, ErrNotCoordinator
@@ -138,16 +158,16 @@ func (c *Coordinator) find(id string) (*leadership, error) {
 	return s.led, nil
 }
 
-// enter finds the slot of a group and takes its lock. The caller leaves it by Unlock.
-func (c *Coordinator) enter(id string) (*leadership, error) {
-	led, err := c.find(id)
+// enter finds the slot of a group or transactional id and takes its lock. The caller leaves it by Unlock.
+func (c *Coordinator) enter(id string) (*leadership, error) { return c.enterSlot(slot.Of(id)) }
+
+func (c *Coordinator) enterSlot(number int) (*leadership, error) {
+	led, err := c.findSlot(number)
 	if err != nil {
 		return nil, err
 	}
-	led.Lock()
-	if led.ended {
-		led.Unlock()
-		return nil, ErrNotCoordinator
+	if err := led.enter(); err != nil {
+		return nil, err
 	}
 	return led, nil
 }

@@ -17,9 +17,9 @@ func TestDesignNamesWhatExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]bool{"slot": true, "group": true, "offset": true, "order": true, "DeleteRecords": true}
+	names := map[string]bool{"slot": true, "group": true, "offset": true, "txn": true, "order": true, "DeleteRecords": true}
 	declare(t, names, ".", "")
-	for _, folder := range []string{"slot", "group", "offset"} {
+	for _, folder := range []string{"slot", "group", "offset", "txn"} {
 		declare(t, names, folder, folder+".")
 	}
 	looksLikeName := regexp.MustCompile("`([A-Za-z_/.]+)`")

@@ -1,5 +1,5 @@
-// Package coordinator coordinates the consumer groups whose slots this process leads: it keeps their members and committed offsets in coordinator
-// slots and answers what clients ask of them, in plain Go types.
+// Package coordinator coordinates the consumer groups and transactions whose slots this process leads: it keeps members, committed offsets and
+// transactional ids in coordinator slots and answers what clients ask of them, in plain Go types.
 //
 // # Life cycle
 //

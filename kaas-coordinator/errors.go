@@ -6,10 +6,11 @@ import (
 	"fmt"
 
 	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-coordinator/txn"
 	"github.com/kaas-rs/kaas/kaas-storage"
 )
 
-// What a caller branches on beside the errors of package group. Each stands for one Kafka error code.
+// What a caller branches on beside the errors of packages group and txn. Each stands for one Kafka error code.
 var (
 	// ErrMetadataTooLarge is OFFSET_METADATA_TOO_LARGE (12).
 	ErrMetadataTooLarge = errors.New("metadata of the offset is too large")
@@ -27,6 +28,26 @@ var (
 	ErrSubscribed = errors.New("group is subscribed to the topic")
 	// ErrUnstableOffset is UNSTABLE_OFFSET_COMMIT (88): an open transaction may change the offset.
 	ErrUnstableOffset = errors.New("offset is about to be changed by a transaction")
+)
+
+// What a transactional producer branches on: the errors of package txn.
+var (
+	// ErrInvalidTransactionRequest is INVALID_REQUEST (42).
+	ErrInvalidTransactionRequest = txn.ErrInvalidRequest
+	// ErrInvalidProducerEpoch is INVALID_PRODUCER_EPOCH (47).
+	ErrInvalidProducerEpoch = txn.ErrInvalidProducerEpoch
+	// ErrInvalidTransactionState is INVALID_TXN_STATE (48).
+	ErrInvalidTransactionState = txn.ErrInvalidState
+	// ErrInvalidProducerIDMapping is INVALID_PRODUCER_ID_MAPPING (49).
+	ErrInvalidProducerIDMapping = txn.ErrInvalidProducerIDMapping
+	// ErrInvalidTransactionTimeout is INVALID_TRANSACTION_TIMEOUT (50).
+	ErrInvalidTransactionTimeout = txn.ErrInvalidTimeout
+	// ErrConcurrentTransactions is CONCURRENT_TRANSACTIONS (51).
+	ErrConcurrentTransactions = txn.ErrConcurrentTransactions
+	// ErrProducerFenced is PRODUCER_FENCED (90).
+	ErrProducerFenced = txn.ErrProducerFenced
+	// ErrTransactionalIDNotFound is TRANSACTIONAL_ID_NOT_FOUND (105).
+	ErrTransactionalIDNotFound = txn.ErrNotFound
 )
 
 // appendError explains an append that was refused: nothing happened.

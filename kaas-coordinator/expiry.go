@@ -12,20 +12,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 )
 
-// expire looks for expired offsets and abandoned groups until ctx ends.
-func (c *Coordinator) expire(ctx context.Context) {
-	tick := time.NewTicker(c.options.Offsets.CheckInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			c.sweep(now)
-		}
-	}
-}
-
+// sweep looks for expired offsets and abandoned groups.
 func (c *Coordinator) sweep(now time.Time) {
 	for _, led := range c.all() {
 		expired, err := led.sweep(now, c.options.Offsets.Retention)

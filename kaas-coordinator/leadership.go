@@ -16,11 +16,19 @@ import (
 // used under the slot's lock.
 type leadership struct {
 	slot   *slot.Slot
+	epoch  int32 // of the partition, which markers tell
 	config group.Config
 	log    zerolog.Logger
 	groups map[string]*entry
 	timers sync.WaitGroup // of all groups
 	ended  bool
+
+	transactions map[string]*transaction
+	marks        map[int64]placed // by producer id
+
+	ctx        context.Context // ends the deliveries; set by load, ended by close
+	cancel     context.CancelFunc
+	deliveries sync.WaitGroup
 }
 
 // entry is one group.
@@ -28,17 +36,23 @@ type entry struct {
 	live    *group.Live
 	offsets *offset.Offsets
 	stored  bool // a group record is in the slot
+	// staging holds the epochs of producers that were verified since their last marker, by producer id.
+	staging map[int64]int16
 }
 
 // load replays a slot.
 func (c *Coordinator) load(ctx context.Context, p *storage.Partition) (*leadership, error) {
 	led := &leadership{config: c.options.Groups, log: c.log, groups: make(map[string]*entry)}
-	loaded := replayed{offsets: make(map[string]*offset.Offsets), groups: make(map[string]group.Snapshot)}
+	loaded := replayed{
+		offsets: make(map[string]*offset.Offsets), groups: make(map[string]group.Snapshot),
+		transactions: make(map[string]*transaction), marks: make(map[int64]placed),
+	}
 	opened, err := slot.Open(ctx, p, loaded.apply, slot.Options{Logger: c.log, Tripwires: c.options.Tripwires})
 	if err != nil {
 		return nil, err
 	}
-	led.slot = opened
+	led.slot, led.epoch = opened, int32(p.Epoch())
+	led.ctx, led.cancel = context.WithCancel(context.Background())
 	led.Lock()
 	defer led.Unlock()
 	led.fill(loaded)
@@ -49,9 +63,12 @@ func (c *Coordinator) load(ctx context.Context, p *storage.Partition) (*leadersh
 type replayed struct {
 	offsets map[string]*offset.Offsets
 	groups  map[string]group.Snapshot
+
+	transactions map[string]*transaction
+	marks        map[int64]placed
 }
 
-// apply takes one record. Transactions and markers are not of groups.
+// apply takes one record.
 func (r *replayed) apply(record slot.Record, _ int64) error {
 	id := record.Key.ID
 	switch record.Key.Kind {
@@ -72,12 +89,16 @@ func (r *replayed) apply(record slot.Record, _ int64) error {
 			return err
 		}
 		r.groups[id] = snapshot
-	case slot.KindTransaction, slot.KindMarker:
+	case slot.KindTransaction:
+		return r.applyTransaction(id, record.Value)
+	case slot.KindMarker:
+		return r.applyMark(record.Key.ProducerID, record.Value)
 	}
 	return nil
 }
 
 func (l *leadership) fill(loaded replayed) {
+	l.transactions, l.marks = loaded.transactions, loaded.marks
 	for id, snapshot := range loaded.groups {
 		l.groups[id] = &entry{live: group.RestoreLive(l.liveOptions(id), snapshot), offsets: offset.New(), stored: true}
 	}
@@ -92,6 +113,16 @@ func (l *leadership) fill(loaded replayed) {
 
 func (l *leadership) liveOptions(id string) group.LiveOptions {
 	return group.LiveOptions{ID: id, Config: l.config, Host: l, Logger: l.log, Work: &l.timers}
+}
+
+// enter takes the lock while the slot is led here. The caller leaves it by Unlock.
+func (l *leadership) enter() error {
+	l.Lock()
+	if l.ended {
+		l.Unlock()
+		return ErrNotCoordinator
+	}
+	return nil
 }
 
 // Lock and Unlock are the slot's.
@@ -159,14 +190,16 @@ func (l *leadership) count() int {
 	return len(l.groups)
 }
 
-// close ends every group: whoever waits is sent to another coordinator.
+// close ends every group and delivery: whoever waits is sent to another coordinator.
 func (l *leadership) close() {
 	l.Lock()
 	l.ended = true
+	l.cancel()
 	for _, e := range l.groups {
 		e.live.Close(ErrNotCoordinator)
 	}
 	l.Unlock()
 	l.timers.Wait()
+	l.deliveries.Wait()
 	l.slot.Close()
 }

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -33,6 +34,42 @@ type Options struct {
 	Offsets   OffsetConfig
 	Logger    zerolog.Logger
 	Tripwires *batch.Tripwires
+
+	Transactions TransactionOptions
+	ProducerIDs  ProducerIDs // nil: nobody can register a transactional producer
+	Delivery     Delivery    // nil: transactions with partitions stay prepared
+}
+
+// ProducerIDs gives out producer ids.
+type ProducerIDs interface {
+	// Next returns an id that was never given out before.
+	Next(ctx context.Context) (int64, error)
+}
+
+// TransactionOptions hold the broker's settings for transactions.
+type TransactionOptions struct {
+	MaxTimeout time.Duration // that a producer may ask for [transaction.max.timeout.ms]; 0 means 15 min
+	// ReapInterval is the time between looks for transactions that timed out [transaction.abort.timed.out.transaction.cleanup.interval.ms]; 0 means
+	// 10 s, negative never.
+	ReapInterval time.Duration
+	// IDExpiry is how long an id without a transaction is kept [transactional.id.expiration.ms]; 0 means 7 days.
+	IDExpiry time.Duration
+	// IDReapInterval is the time between looks for such ids [transaction.remove.expired.transaction.cleanup.interval.ms]; 0 means 1 h, negative
+	// never.
+	IDReapInterval time.Duration
+	ProducerExpiry time.Duration // how long the last marker of a producer is kept [producer.id.expiration.ms]; 0 means 1 day
+	// SkipVerification stages offsets without asking whether they are part of a transaction
+	// [transaction.partition.verification.enable = false].
+	SkipVerification bool
+}
+
+func (o TransactionOptions) withDefaults() TransactionOptions {
+	o.MaxTimeout = cmp.Or(o.MaxTimeout, 15*time.Minute)
+	o.ReapInterval = cmp.Or(o.ReapInterval, 10*time.Second)
+	o.IDExpiry = cmp.Or(o.IDExpiry, 7*24*time.Hour)
+	o.IDReapInterval = cmp.Or(o.IDReapInterval, time.Hour)
+	o.ProducerExpiry = cmp.Or(o.ProducerExpiry, 24*time.Hour)
+	return o
 }
 
 // OffsetConfig holds the broker's settings for offsets.
@@ -55,5 +92,6 @@ func (o Options) withDefaults() Options {
 	if o.Offsets.MaxMetadata == 0 {
 		o.Offsets.MaxMetadata = 4096
 	}
+	o.Transactions = o.Transactions.withDefaults()
 	return o
 }

@@ -1,0 +1,164 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+	"github.com/kaas-rs/kaas/kaas-coordinator/txn"
+)
+
+// Marker tells a participant how a transaction ended.
+type Marker struct {
+	TransactionalID  string
+	ProducerID       int64
+	ProducerEpoch    int16 // above that of the producer when it was fenced
+	Commit           bool
+	CoordinatorEpoch int32
+	// Identity orders the markers of a producer: a participant ignores one that is not above the last, so that a late or repeated marker never ends a
+	// later transaction.
+	Identity int64
+}
+
+// Delivery places markers in partitions, wherever they are led.
+type Delivery interface {
+	// Deliver places the marker in each partition, with one error for each: nil when it is durable there, or when that incarnation of the topic is gone
+	// for good, so that nothing is left to mark. Partitions with an error are tried again. It is called by many goroutines.
+	Deliver(ctx context.Context, m Marker, to []TransactionPartition) []error
+}
+
+// The pause between attempts to place markers, and how long one attempt may take: a participant that hangs must not keep the others from being asked
+// again.
+const (
+	firstRetry      = 50 * time.Millisecond
+	lastRetry       = 5 * time.Second
+	attemptDeadline = 30 * time.Second
+)
+
+// debts are the participants that still need a marker.
+type debts struct {
+	partitions []TransactionPartition
+	slots      []int // of the groups
+}
+
+func debtsOf(t txn.Transaction) debts {
+	owed := debts{partitions: t.Partitions}
+	for _, group := range t.Groups {
+		if number := slot.Of(group); !slices.Contains(owed.slots, number) {
+			owed.slots = append(owed.slots, number)
+		}
+	}
+	return owed
+}
+
+func (d debts) count() int { return len(d.partitions) + len(d.slots) }
+
+// resume begins the delivery of every decision that a replay found.
+func (c *Coordinator) resume(led *leadership) {
+	led.Lock()
+	defer led.Unlock()
+	for id, t := range led.transactions {
+		if t.State.IsDecided() {
+			c.startDelivery(led, id, t.Transaction, t.rests)
+		}
+	}
+}
+
+// startDelivery begins to deliver a decision. The caller holds the lock of a slot that has not ended.
+func (c *Coordinator) startDelivery(led *leadership, id string, decided txn.Transaction, rests slot.Pending) {
+	led.deliveries.Go(func() { c.deliver(led.ctx, led, id, decided, rests) })
+}
+
+// deliver places the markers of a decision and then completes the transaction. It ends with the leadership: the next leader finds the decision.
+func (c *Coordinator) deliver(ctx context.Context, led *leadership, id string, decided txn.Transaction, rests slot.Pending) {
+	// Until it is durable, and was still owned there, it is no decision: another leader may have decided otherwise.
+	if rests.Wait(ctx) != nil {
+		return
+	}
+	m := Marker{
+		TransactionalID: id, ProducerID: decided.Producer.ID, ProducerEpoch: decided.Producer.Epoch, Commit: decided.Commits(),
+		CoordinatorEpoch: led.epoch, Identity: decided.Identity,
+	}
+	owed := debtsOf(decided)
+	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
+		var err error
+		if owed, err = c.place(ctx, m, owed); owed.count() == 0 {
+			if err = c.complete(led, id, decided); err == nil {
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if pause == lastRetry {
+			c.log.Warn().Err(err).Str("transactional_id", id).Int("participants", owed.count()).Msg("transaction waits for its markers")
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// place makes one attempt at every participant at once, and returns those that are left and why.
+func (c *Coordinator) place(ctx context.Context, m Marker, owed debts) (debts, error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptDeadline)
+	defer cancel()
+	inSlots := make([]error, len(owed.slots))
+	var work sync.WaitGroup
+	for i, number := range owed.slots {
+		work.Go(func() { inSlots[i] = c.WriteOffsetMarker(ctx, number, m) })
+	}
+	inPartitions := c.placeInPartitions(ctx, m, owed.partitions)
+	work.Wait()
+	return debts{partitions: failed(owed.partitions, inPartitions), slots: failed(owed.slots, inSlots)},
+		errors.Join(errors.Join(inPartitions...), errors.Join(inSlots...))
+}
+
+var (
+	errNoDelivery = errors.New("nobody delivers markers")
+	errNoAnswer   = errors.New("no answer about the marker")
+)
+
+func (c *Coordinator) placeInPartitions(ctx context.Context, m Marker, to []TransactionPartition) []error {
+	switch {
+	case len(to) == 0:
+		return nil
+	case c.options.Delivery == nil:
+		return slices.Repeat([]error{errNoDelivery}, len(to))
+	}
+	errs := c.options.Delivery.Deliver(ctx, m, slices.Clone(to))
+	for len(errs) < len(to) {
+		errs = append(errs, errNoAnswer)
+	}
+	return errs
+}
+
+func failed[T any](participants []T, errs []error) []T {
+	var left []T
+	for i, p := range participants {
+		if errs[i] != nil {
+			left = append(left, p)
+		}
+	}
+	return left
+}
+
+// complete ends a transaction whose markers are placed. Nobody waits for that: if it is lost, the markers are placed again, which changes nothing.
+func (c *Coordinator) complete(led *leadership, id string, decided txn.Transaction) error {
+	if err := led.enter(); err != nil {
+		return err
+	}
+	defer led.Unlock()
+	t, _ := led.transaction(id)
+	if !t.State.IsDecided() || t.Identity != decided.Identity {
+		return nil
+	}
+	step := t.Complete(txn.Moment{Now: time.Now(), Next: led.slot.Next()})
+	_, err := c.storeTransaction(led, id, step.Next)
+	return err
+}

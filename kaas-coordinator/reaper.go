@@ -1,0 +1,91 @@
+package coordinator
+
+import (
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+	"github.com/kaas-rs/kaas/kaas-coordinator/txn"
+)
+
+// reap aborts transactions that are open for longer than their producers wanted.
+func (c *Coordinator) reap(now time.Time) {
+	for _, led := range c.all() {
+		if err := c.reapIn(led, now); err != nil && !isGone(err) {
+			c.log.Warn().Err(err).Msg("a transaction that timed out could not be aborted")
+		}
+	}
+}
+
+// reapIn waits for nothing: what is lost by a crash times out again.
+func (c *Coordinator) reapIn(led *leadership, now time.Time) error {
+	if led.enter() != nil {
+		return nil // whoever leads it now looks
+	}
+	defer led.Unlock()
+	for id, t := range led.transactions {
+		if !t.HasTimedOut(now) {
+			continue
+		}
+		step := t.Fence(txn.Moment{Now: now, Next: led.slot.Next()})
+		if _, err := c.storeTransaction(led, id, step.Next); err != nil {
+			return err
+		}
+		c.log.Info().Str("transactional_id", id).Int64("producer_id", t.Producer.ID).Dur("timeout", t.Timeout).Msg("transaction timed out")
+	}
+	return nil
+}
+
+// forget removes transactional ids and markers that nobody has used for long.
+func (c *Coordinator) forget(now time.Time) {
+	for _, led := range c.all() {
+		forgotten, err := led.forget(now, c.options.Transactions)
+		if err != nil && !isGone(err) {
+			c.log.Warn().Err(err).Msg("expired transactional ids could not be removed")
+		}
+		if forgotten > 0 {
+			c.log.Info().Int("ids", forgotten).Msg("removed expired transactional ids and markers")
+		}
+	}
+}
+
+// forget waits for nothing: what comes back by a crash expires again.
+func (l *leadership) forget(now time.Time, o TransactionOptions) (int, error) {
+	if l.enter() != nil {
+		return 0, nil // whoever leads it now looks
+	}
+	defer l.Unlock()
+	var expired []slot.Record
+	for id, t := range l.transactions {
+		if t.IsExpired(now, o.IDExpiry) {
+			expired = append(expired, slot.Record{Key: slot.TransactionKey(id)})
+		}
+	}
+	staging := l.stagingProducers()
+	for producer, mark := range l.marks {
+		if !staging[producer] && mark.IsExpired(now, o.ProducerExpiry) {
+			expired = append(expired, slot.Record{Key: slot.MarkerKey(producer)})
+		}
+	}
+	if _, err := l.slot.Append(expired...); err != nil {
+		return 0, appendError(err)
+	}
+	for _, r := range expired {
+		if r.Key.Kind == slot.KindMarker {
+			delete(l.marks, r.Key.ProducerID)
+		} else {
+			delete(l.transactions, r.Key.ID)
+		}
+	}
+	return len(expired), nil
+}
+
+// stagingProducers are those with staged offsets in any group: the marker that ends them is still to come.
+func (l *leadership) stagingProducers() map[int64]bool {
+	producers := make(map[int64]bool)
+	for _, e := range l.groups {
+		for _, producer := range e.offsets.Producers() {
+			producers[producer] = true
+		}
+	}
+	return producers
+}
