@@ -50,6 +50,9 @@ func (t Ticket) WaitDurable(ctx context.Context) error {
 
 // AppendOptions tell kinds of appends apart. The zero value is a client's batch.
 type AppendOptions struct {
+	// Verified says that the transaction of a transactional batch was confirmed by its coordinator, see Partition.Verify. A batch needs it while
+	// no transaction of its producer and epoch is open here, unless Config.VerifyTransactions is off.
+	Verified Verification
 	// Sync asks for a sync even where FlushMessages would allow to wait, as transaction markers do.
 	Sync bool
 }
@@ -66,31 +69,43 @@ func recordTimestamp(b batch.Batch) int64 {
 // It sets the batch's base offset and leader epoch, and its timestamps where the log stamps them. Its bytes may be used again once
 // WaitWritten has returned nil; after an error a write that hangs may still read them, so they are left to the garbage collector.
 //
-// Errors: ErrOutOfOrderSequence and ErrProducerEpoch for idempotent producers, ErrStorageFull, or why the leadership ended.
+// Errors: ErrOutOfOrderSequence and ErrProducerEpoch for idempotent producers, ErrInvalidTransaction for a transactional batch that is not
+// verified and for one outside of its producer's open transaction, ErrStorageFull, or why the leadership ended.
 func (p *Partition) Append(b batch.Batch, o AppendOptions) (Ticket, error) {
 	config := p.config.Load()
 	now := time.Now()
+	marker, err := markerOf(b)
+	if err != nil {
+		return Ticket{}, err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.mayAppendLocked(int64(len(b))); err != nil {
 		return Ticket{}, err
 	}
 	original, err := p.producers.classify(b)
-	if err != nil {
-		return Ticket{}, err
-	}
 	if original != nil {
 		return p.duplicateLocked(*original), nil
 	}
+	if err := p.mayJoinLocked(b, o.Verified, config, err); err != nil {
+		return Ticket{}, err
+	}
+	return p.addLocked(b, marker, config, o, now), nil
+}
+
+// addLocked queues a batch that is accepted. marker is the content of one that ends a transaction.
+func (p *Partition) addLocked(b batch.Batch, marker *batch.Marker, config *Config, o AppendOptions, now time.Time) Ticket {
 	result := p.stampLocked(b, config, now)
 	p.rollLocked(b, config, now)
 	group := p.enqueueLocked(b, config, o)
-	p.producers.record(b, now.UnixMilli())
+	if aborted, is := p.transactions.note(p.producers, b, marker, now.UnixMilli()); is {
+		p.active.aborted.add(aborted)
+	}
 	p.epochs = p.epochs.note(p.claim.epoch, result.BaseOffset)
 	p.logEnd.Store(result.LastOffset + 1)
 	p.dirty.last = now
 	p.startCommitterLocked()
-	return Ticket{result: result, group: group}, nil
+	return Ticket{result: result, group: group}
 }
 
 func (p *Partition) mayAppendLocked(size int64) error {

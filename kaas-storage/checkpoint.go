@@ -24,7 +24,7 @@ func (p *Partition) freeze() frozen {
 	now := time.Now().UnixMilli()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.producers.expire(now, p.Config().ProducerExpiry.Milliseconds())
+	p.transactions.forget(p.producers.expire(now, p.Config().ProducerExpiry.Milliseconds()))
 	for _, s := range *p.segments.Load() {
 		if s.epoch == p.claim.epoch && s.base >= p.manifest.RecoverySegment {
 			s.index.mark() // here, where nothing is appended: an append above the log end may be newer and hide what is below
@@ -149,6 +149,7 @@ func (p *Partition) nextManifest(state frozen) *manifest {
 		m.RecoverySegment = s.base
 		m.Recovery = s.index.counts()
 		m.Recovery.ValidBytes = state.own.size
+		m.Recovery.AbortedEntries = s.aborted.count()
 	}
 	return &m
 }
@@ -198,8 +199,10 @@ func (p *Partition) settleOn(v *Volume) {
 
 func anyOpen(segments []*segment) bool {
 	for _, s := range segments {
-		if s.log.opened.Load() || s.offsets.opened.Load() || s.times.opened.Load() {
-			return true
+		for _, file := range s.files() {
+			if file.opened.Load() {
+				return true
+			}
 		}
 	}
 	return false

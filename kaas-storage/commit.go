@@ -295,9 +295,11 @@ func (p *Partition) publishSynced(g *commitGroup) {
 
 func (p *Partition) publishLocked(g *commitGroup) {
 	p.groups = p.groups[1:]
+	g.segment.reaching.Store(g.end)
 	g.segment.committed.Store(g.position + g.bytes)
 	g.segment.end.Store(g.end)
 	p.watermark.Store(g.end)
+	p.transactions.advance(g.end)
 	g.finishLocked(nil)
 	p.notifyLocked()
 }

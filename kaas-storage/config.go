@@ -15,7 +15,10 @@ type Config struct {
 	FlushMessages  int64         // records between syncs [flush.messages]; 1 = every commit is durable before it is acknowledged
 	FlushInterval  time.Duration // longest time between syncs when FlushMessages > 1 [flush.ms]; never more than a second
 	AppendTime     bool          // the broker's clock stamps batches [message.timestamp.type=LogAppendTime]
-	ProducerExpiry time.Duration // how long an idle producer's sequence state is kept [producer.id.expiration.ms]
+	ProducerExpiry time.Duration // how long the state of an idle producer without an open transaction is kept [producer.id.expiration.ms]
+
+	// VerifyTransactions demands a Verification with the first batch of a transaction [broker: transaction.partition.verification.enable].
+	VerifyTransactions bool
 }
 
 // DefaultConfig returns Kafka 3.7's defaults, except that FlushMessages is 1: an acknowledged record is on disk.
@@ -30,6 +33,8 @@ func DefaultConfig() Config {
 		FlushMessages:  1,
 		FlushInterval:  time.Second,
 		ProducerExpiry: 24 * time.Hour,
+
+		VerifyTransactions: true,
 	}
 }
 

@@ -32,6 +32,8 @@ type indexState struct {
 	ValidBytes    int64 `json:"validBytes"`
 	OffsetEntries int64 `json:"offsetEntries"`
 	TimeEntries   int64 `json:"timeEntries"`
+	// AbortedEntries are needed, not only useful: a taker that finds fewer stops.
+	AbortedEntries int64 `json:"abortedEntries,omitempty"`
 }
 
 // manifest is the authority on one partition: the one of the highest epoch counts, whatever else lies in the directory.
@@ -105,6 +107,9 @@ func (m *manifest) validate() error {
 	if !m.LeaderEpochs.ascending() {
 		return errors.New("leader epochs are out of order")
 	}
+	if err := m.validateTransactions(); err != nil {
+		return err
+	}
 	return m.validateChain()
 }
 
@@ -127,8 +132,23 @@ func (m *manifest) validateChain() error {
 	return nil
 }
 
+// validateTransactions wants each open transaction to have begun below the recovery point, at an offset of its own.
+func (m *manifest) validateTransactions() error {
+	starts := make(map[int64]bool)
+	for _, p := range m.Producers {
+		state := p.transaction()
+		if state.Start < -1 || state.Start >= m.RecoveryPoint || state.Marker < -1 || starts[state.Start] {
+			return fmt.Errorf("impossible transaction of producer %d", p.ID)
+		}
+		if state.Start >= 0 {
+			starts[state.Start] = true
+		}
+	}
+	return nil
+}
+
 func (i indexState) possible() bool {
-	return i.ValidBytes >= 0 && i.OffsetEntries >= 0 && i.TimeEntries >= 0
+	return i.ValidBytes >= 0 && i.OffsetEntries >= 0 && i.TimeEntries >= 0 && i.AbortedEntries >= 0
 }
 
 // pruneChain forgets epochs that ended at or below the log start: their files are dead by it.

@@ -26,6 +26,7 @@ const (
 	logSuffix      = ".log"
 	indexSuffix    = ".index"
 	timeSuffix     = ".timeindex"
+	abortedSuffix  = ".txnindex"
 )
 
 func claimName(number uint32) string  { return fmt.Sprintf("%s%08x", claimPrefix, number) }
@@ -79,7 +80,7 @@ func (s segmentName) String() string {
 
 func parseSegment(name string) (segmentName, bool) {
 	stem, suffix := name, ""
-	for _, s := range [...]string{logSuffix, indexSuffix, timeSuffix} {
+	for _, s := range [...]string{logSuffix, indexSuffix, timeSuffix, abortedSuffix} {
 		if rest, ok := strings.CutSuffix(name, s); ok {
 			stem, suffix = rest, s
 			break

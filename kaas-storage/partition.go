@@ -36,24 +36,25 @@ type Partition struct {
 	watermark atomic.Int64 // durable and fenced; behind the last record that anybody may see
 	logEnd    atomic.Int64 // written under mu
 
-	mu          sync.Mutex
-	err         error         // why the leadership ended
-	ended       chan struct{} // closed with err
-	handover    bool          // no further appends
-	active      *segment      // nil: the next append begins a segment
-	producers   producerTable
-	epochs      leaderEpochs
-	groups      []*commitGroup // queued, the first may be under way
-	committing  bool
-	commitWatch watchdog // of the committer
-	unsynced    unsynced
-	synced      int64 // behind the last record that is synced and checked
-	syncWaits   []syncWait
-	lastOwn     ownEnd
-	dirty       dirtyBytes
-	watchers    map[chan<- struct{}]struct{}
-	tidying     bool // idle files are being closed
-	retaining   bool // a retention pass is under way
+	mu           sync.Mutex
+	err          error         // why the leadership ended
+	ended        chan struct{} // closed with err
+	handover     bool          // no further appends
+	active       *segment      // nil: the next append begins a segment
+	producers    producerTable
+	transactions *transactions
+	epochs       leaderEpochs
+	groups       []*commitGroup // queued, the first may be under way
+	committing   bool
+	commitWatch  watchdog // of the committer
+	unsynced     unsynced
+	synced       int64 // behind the last record that is synced and checked
+	syncWaits    []syncWait
+	lastOwn      ownEnd
+	dirty        dirtyBytes
+	watchers     map[chan<- struct{}]struct{}
+	tidying      bool // idle files are being closed
+	retaining    bool // a retention pass is under way
 
 	// maintenance serializes who writes the manifest: recovery point, removal, handover. It holds one token while somebody does.
 	maintenance chan struct{}
@@ -80,7 +81,7 @@ type dirtyBytes struct {
 // Offsets is a view of a log's bounds. LogStart <= LastStable <= HighWatermark <= LogEnd.
 type Offsets struct {
 	LogStart      int64 // first offset that can be read
-	LastStable    int64 // behind the last record that read_committed may see
+	LastStable    int64 // behind the last record that read_committed may see: no transaction below it is undecided
 	HighWatermark int64 // behind the last record that is acknowledged and may be seen
 	LogEnd        int64 // behind the last record that was appended
 }
@@ -98,12 +99,13 @@ func newPartition(e *Engine, dir vfs.Dir, o TakeOptions, t *takeover) *Partition
 		ended:  make(chan struct{}),
 		closed: make(chan struct{}),
 
-		maintenance: make(chan struct{}, 1),
-		producers:   t.tail.producers,
-		epochs:      t.tail.epochs,
-		synced:      t.tail.end,
-		watchers:    make(map[chan<- struct{}]struct{}),
-		manifest:    t.manifest,
+		maintenance:  make(chan struct{}, 1),
+		producers:    t.tail.producers,
+		transactions: t.tail.transactions,
+		epochs:       t.tail.epochs,
+		synced:       t.tail.end,
+		watchers:     make(map[chan<- struct{}]struct{}),
+		manifest:     t.manifest,
 	}
 	p.commitWatch = watchdog{deadline: e.options.IODeadline, expired: func() {
 		p.fail(fmt.Errorf("commit of %s: %w", p.label, ErrStalled))
@@ -145,7 +147,8 @@ func (p *Partition) Err() error {
 func (p *Partition) Offsets() Offsets {
 	start := p.logStart.Load()
 	high := max(p.watermark.Load(), start)
-	return Offsets{LogStart: start, LastStable: high, HighWatermark: high, LogEnd: max(p.logEnd.Load(), high)}
+	stable := max(min(high, p.transactions.firstUnstable()), start)
+	return Offsets{LogStart: start, LastStable: stable, HighWatermark: high, LogEnd: max(p.logEnd.Load(), high)}
 }
 
 // Config returns the configuration in force.

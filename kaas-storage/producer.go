@@ -19,6 +19,10 @@ type ProducerState struct {
 	LastSequence int32 // -1 when no batch is remembered
 	LastSeen     int64 // wall clock of its last append here, ms since 1970
 	LastOffset   int64 // last offset it wrote, -1 when none
+
+	CoordinatorEpoch int32 // of the last transaction marker, -1 when there was none
+	TransactionStart int64 // first offset of its open transaction, -1 when none is open
+	MarkerIdentity   int64 // largest identity of a transaction marker, -1 when there was none
 }
 
 // batchMark identifies one appended batch, so that a retry of it can be told from a new one.
@@ -36,6 +40,8 @@ type producer struct {
 	Epoch    int16       `json:"epoch"`
 	LastSeen int64       `json:"seen"`
 	Batches  []batchMark `json:"batches"` // oldest first, at most producerWindow
+
+	Transaction *transactionState `json:"transaction,omitempty"` // nil for a producer that never took part in one
 }
 
 func (p *producer) last() (batchMark, bool) {
@@ -52,28 +58,44 @@ func newProducerTable(stored []producer) producerTable {
 	table := make(producerTable, len(stored))
 	for i := range stored {
 		p := stored[i]
-		p.Batches = slices.Clone(p.Batches)
-		table[p.ID] = &p
+		table[p.ID] = p.clone()
 	}
 	return table
+}
+
+func (p *producer) clone() *producer {
+	c := *p
+	c.Batches = slices.Clone(p.Batches)
+	if p.Transaction != nil {
+		state := *p.Transaction
+		c.Transaction = &state
+	}
+	return &c
 }
 
 // snapshot copies the table in order of the ids.
 func (t producerTable) snapshot() []producer {
 	stored := make([]producer, 0, len(t))
 	for _, p := range t {
-		c := *p
-		c.Batches = slices.Clone(p.Batches)
-		stored = append(stored, c)
+		stored = append(stored, *p.clone())
 	}
 	slices.SortFunc(stored, func(a, b producer) int { return cmp.Compare(a.ID, b.ID) })
 	return stored
 }
 
-// expire forgets producers that have been silent for longer than age milliseconds.
-// As in Kafka, how long the records live has no part in it.
-func (t producerTable) expire(now, age int64) {
-	maps.DeleteFunc(t, func(_ int64, p *producer) bool { return now-p.LastSeen >= age })
+// expire forgets producers that have been silent for longer than age milliseconds, unless they have a transaction open.
+// As in Kafka, how long the records live has no part in it. It returns the last transaction marker of the forgotten, -1 when they had none.
+func (t producerTable) expire(now, age int64) (marker int64) {
+	marker = -1
+	maps.DeleteFunc(t, func(_ int64, p *producer) bool {
+		state := p.transaction()
+		if now-p.LastSeen < age || state.Start >= 0 {
+			return false
+		}
+		marker = max(marker, state.Marker)
+		return true
+	})
+	return marker
 }
 
 // classify decides whether an idempotent batch is new (nil, nil), a retry of a remembered batch, or out of order.
@@ -87,6 +109,8 @@ func (t producerTable) classify(b batch.Batch) (*batchMark, error) {
 	switch {
 	case b.ProducerEpoch() < p.Epoch:
 		return nil, ErrProducerEpoch
+	case b.Control():
+		return nil, nil // has no sequence
 	case b.ProducerEpoch() > p.Epoch:
 		if first != 0 {
 			return nil, ErrOutOfOrderSequence
@@ -98,7 +122,11 @@ func (t producerTable) classify(b batch.Batch) (*batchMark, error) {
 			return m, nil
 		}
 	}
-	if newest, known := p.last(); known && first != nextSequence(newest.LastSequence) {
+	next := int32(0) // only a marker is known of this epoch
+	if newest, known := p.last(); known {
+		next = nextSequence(newest.LastSequence)
+	}
+	if first != next {
 		return nil, ErrOutOfOrderSequence
 	}
 	return nil, nil
@@ -112,16 +140,25 @@ func nextSequence(s int32) int32 {
 	return s + 1
 }
 
-// record notes an accepted batch whose offsets are assigned. seen is the wall clock in ms.
-func (t producerTable) record(b batch.Batch, seen int64) {
-	if b.ProducerID() < 0 || b.Control() {
-		return
-	}
+// at returns the state of a batch's producer, made when there is none. Another epoch begins without batches; a transaction that is open stays.
+func (t producerTable) at(b batch.Batch) *producer {
 	p := t[b.ProducerID()]
-	if p == nil || p.Epoch != b.ProducerEpoch() {
+	if p == nil {
 		p = &producer{ID: b.ProducerID(), Epoch: b.ProducerEpoch(), Batches: make([]batchMark, 0, producerWindow)}
 		t[p.ID] = p
 	}
+	if p.Epoch != b.ProducerEpoch() {
+		p.Epoch, p.Batches = b.ProducerEpoch(), p.Batches[:0]
+	}
+	return p
+}
+
+// record notes an accepted batch whose offsets are assigned, and reports whether it begins a transaction. seen is the wall clock in ms.
+func (t producerTable) record(b batch.Batch, seen int64) (begins bool) {
+	if b.ProducerID() < 0 || b.Control() {
+		return false
+	}
+	p := t.at(b)
 	if len(p.Batches) == producerWindow {
 		copy(p.Batches, p.Batches[1:])
 		p.Batches = p.Batches[:producerWindow-1]
@@ -134,6 +171,16 @@ func (t producerTable) record(b batch.Batch, seen int64) {
 		LastOffset:    b.LastOffset(),
 		Timestamp:     b.MaxTimestamp(),
 	})
+	if !b.Transactional() {
+		return false
+	}
+	state := p.transaction()
+	if state.Start >= 0 {
+		return false
+	}
+	state.Start = b.BaseOffset()
+	p.Transaction = &state
+	return true
 }
 
 // states lists the table for administrators, in order of the ids.
@@ -144,6 +191,8 @@ func (t producerTable) states() []ProducerState {
 		if m, known := p.last(); known {
 			s.LastSequence, s.LastOffset = m.LastSequence, m.LastOffset
 		}
+		transaction := p.transaction()
+		s.CoordinatorEpoch, s.TransactionStart, s.MarkerIdentity = transaction.CoordinatorEpoch, transaction.Start, transaction.Identity
 		states = append(states, s)
 	}
 	slices.SortFunc(states, func(a, b ProducerState) int { return cmp.Compare(a.ID, b.ID) })

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"sync/atomic"
 
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
@@ -16,6 +17,7 @@ import (
 type ReadOptions struct {
 	MaxBytes        int  // the section is cut here, maybe inside a batch, as Kafka does
 	AtLeastOneBatch bool // the first batch comes whole even if it is larger (KIP-74)
+	Committed       bool // nothing at or behind the last stable offset (read_committed); what is aborted is left in, see Partition.AbortedIn
 }
 
 // Section is a run of bytes of one log file: whole batches, except that the last may be cut by ReadOptions.MaxBytes. Its bytes never change.
@@ -65,23 +67,27 @@ func (s *Section) Release() {
 	}
 }
 
-// Read returns the bytes from the batch that holds offset on, below the high watermark and within one segment; nil when offset
-// is the watermark or above and not beyond the log end. It works for as long as the partition is open, also after its leadership ended:
+// Read returns the bytes from the batch that holds offset on, below the high watermark or the last stable offset and within one segment; nil
+// when offset is that bound or above and not beyond the log end. It works for as long as the partition is open, also after its leadership ended:
 // what is below the watermark never changes.
 //
 // Errors: ErrOffsetOutOfRange, ErrClosed, *StorageError, *CorruptionError.
 func (p *Partition) Read(offset int64, o ReadOptions) (*Section, error) {
 	bounds := p.Offsets()
+	limit := bounds.HighWatermark
+	if o.Committed {
+		limit = bounds.LastStable
+	}
 	switch {
 	case offset < bounds.LogStart || offset > bounds.LogEnd:
 		return nil, fmt.Errorf("offset %d is not in [%d, %d]: %w", offset, bounds.LogStart, bounds.LogEnd, ErrOffsetOutOfRange)
-	case offset >= bounds.HighWatermark:
+	case offset >= limit:
 		return nil, nil
 	}
 	for _, s := range segmentsFrom(*p.segments.Load(), offset) {
-		section, err := s.read(offset, o)
+		section, err := s.read(offset, limit, o)
 		if section != nil {
-			section.more = section.more || s.end.Load() < bounds.HighWatermark
+			section.more = section.more || s.end.Load() < limit
 			return section, nil
 		}
 		if err != nil {
@@ -111,8 +117,8 @@ func segmentsFrom(segments []*segment, offset int64) []*segment {
 	return segments[max(i-1, 0):]
 }
 
-// read returns nil when the segment has no batch at or behind offset that readers may see.
-func (s *segment) read(offset int64, o ReadOptions) (*Section, error) {
+// read returns nil when the segment has no batch at or behind offset that readers may see. limit is an offset where a batch begins, or the log start.
+func (s *segment) read(offset, limit int64, o ReadOptions) (*Section, error) {
 	if s.end.Load() <= offset {
 		return nil, nil
 	}
@@ -128,7 +134,12 @@ func (s *segment) read(offset int64, o ReadOptions) (*Section, error) {
 		}
 		return nil, err
 	}
-	left := s.committed.Load() - position
+	left, err := s.readable(file, limit, o.Committed)
+	if err != nil {
+		s.log.release()
+		return nil, err
+	}
+	left -= position
 	size := min(left, int64(max(o.MaxBytes, 0)), math.MaxInt32)
 	if size < first && o.AtLeastOneBatch {
 		size = first
@@ -138,4 +149,25 @@ func (s *segment) read(offset int64, o ReadOptions) (*Section, error) {
 		return nil, nil
 	}
 	return &Section{segment: s, file: file, offset: position, size: size, more: size < left}, nil
+}
+
+// readable is how many bytes of the segment may be read below limit. The last stable offset may lie inside of what is committed: there begins
+// the first batch of a transaction, or what was published after the caller looked.
+func (s *segment) readable(file vfs.File, limit int64, committed bool) (int64, error) {
+	bytes := s.committed.Load()
+	if !committed || s.reaching.Load() <= limit {
+		return bytes, nil
+	}
+	position, err := s.index.position(uint32(min(max(limit-s.base, 0), math.MaxUint32)), &s.offsets)
+	if err != nil {
+		return 0, s.fail("read index", err)
+	}
+	err = s.scan(file, position, func(header batch.Batch, position, _ int64) bool {
+		if header.BaseOffset() < limit {
+			return true
+		}
+		bytes = min(bytes, position)
+		return false
+	})
+	return bytes, err
 }

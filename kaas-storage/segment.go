@@ -12,7 +12,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
-// segment is one log file with its two indexes. Its base and epoch are its name. Readers use it without a lock: they see
+// segment is one log file with its indexes. Its base and epoch are its name. Readers use it without a lock: they see
 // the file up to committed, which only grows.
 type segment struct {
 	base  int64
@@ -23,6 +23,10 @@ type segment struct {
 	times   fileHandle
 	index   sparseIndex
 
+	transactions fileHandle
+	aborted      abortedIndex
+
+	reaching  atomic.Int64 // end, set before committed: no batch within committed is at or behind it
 	committed atomic.Int64 // bytes that readers may see
 	end       atomic.Int64 // offset behind the last batch that readers may see
 
@@ -37,12 +41,15 @@ func newSegment(dir vfs.Dir, base int64, epoch Epoch, mode fileMode) *segment {
 	s.log = fileHandle{dir: dir, name: segmentName{base, epoch, logSuffix}, mode: mode}
 	s.offsets = fileHandle{dir: dir, name: segmentName{base, epoch, indexSuffix}, mode: mode}
 	s.times = fileHandle{dir: dir, name: segmentName{base, epoch, timeSuffix}, mode: mode}
+	s.transactions = fileHandle{dir: dir, name: segmentName{base, epoch, abortedSuffix}, mode: mode}
 	s.end.Store(base)
 	return s
 }
 
 // files names everything that belongs to the segment, indexes first: what is removed last is the log itself.
-func (s *segment) files() []*fileHandle { return []*fileHandle{&s.offsets, &s.times, &s.log} }
+func (s *segment) files() []*fileHandle {
+	return []*fileHandle{&s.offsets, &s.times, &s.transactions, &s.log}
+}
 
 // close closes every file for good, those in use when their last user is done.
 func (s *segment) close() {
@@ -131,18 +138,23 @@ func (s *segment) fail(op string, err error) error {
 // Only the partition's checkpoint calls it, one at a time; the files are of one's own epoch, and no position is written twice.
 func (s *segment) persistIndexes(offset int64) (made bool, err error) {
 	offsets, times := s.index.pending(offset - s.base)
-	if len(offsets) == 0 && len(times) == 0 {
+	aborted := s.aborted.pending(offset)
+	if len(offsets) == 0 && len(times) == 0 && len(aborted) == 0 {
 		return false, nil
 	}
 	stored := s.index.counts()
-	made = (s.offsets.missing() && len(offsets) > 0) || (s.times.missing() && len(times) > 0)
+	made = (s.offsets.missing() && len(offsets) > 0) || (s.times.missing() && len(times) > 0) || (s.transactions.missing() && len(aborted) > 0)
 	if err := appendSynced(&s.offsets, encodeOffsetEntries(offsets), stored.OffsetEntries*offsetEntrySize); err != nil {
 		return made, s.fail("write index", err)
 	}
 	if err := appendSynced(&s.times, encodeTimeEntries(times), stored.TimeEntries*timeEntrySize); err != nil {
 		return made, s.fail("write time index", err)
 	}
+	if err := appendSynced(&s.transactions, encodeAborted(aborted), s.aborted.count()*abortedEntrySize); err != nil {
+		return made, s.fail("write transaction index", err)
+	}
 	s.index.written(len(offsets), len(times))
+	s.aborted.written(len(aborted))
 	return made, nil
 }
 

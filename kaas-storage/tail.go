@@ -15,23 +15,26 @@ import (
 // tail is the end of a log that the last leader may not have made durable: what lies behind its recovery point. A taker
 // copies it into its own first segment, the very bytes that it verified, and learns producers and leader epochs on the way.
 type tail struct {
-	epoch     Epoch
-	end       int64 // offset behind the last valid batch
-	epochs    leaderEpochs
-	producers producerTable
-	segment   *segment // one's own, nil while nothing was copied
-	seen      int64
-	interval  int
-	ignored   int64 // bytes behind the last valid batch of a file
+	epoch        Epoch
+	end          int64 // offset behind the last valid batch
+	epochs       leaderEpochs
+	producers    producerTable
+	transactions *transactions
+	segment      *segment // one's own, nil while nothing was copied
+	seen         int64
+	interval     int
+	ignored      int64 // bytes behind the last valid batch of a file
 }
 
 func newTail(old *manifest, epoch Epoch) tail {
+	producers := newProducerTable(old.Producers)
 	return tail{
-		epoch:     epoch,
-		end:       old.RecoveryPoint,
-		epochs:    slices.Clone(old.LeaderEpochs),
-		producers: newProducerTable(old.Producers),
-		seen:      time.Now().UnixMilli(),
+		epoch:        epoch,
+		end:          old.RecoveryPoint,
+		epochs:       slices.Clone(old.LeaderEpochs),
+		producers:    producers,
+		transactions: newTransactions(producers),
+		seen:         time.Now().UnixMilli(),
 	}
 }
 
@@ -112,9 +115,17 @@ func (t *tail) append(dir vfs.Dir, b batch.Batch) error {
 	s.index.add(entry, recordTimestamp(b), int64(len(b)), t.interval)
 	s.size += int64(len(b))
 	t.epochs = t.epochs.note(Epoch(b.LeaderEpoch()), b.BaseOffset())
-	t.producers.record(b, t.seen)
+	t.note(b)
 	t.end = b.LastOffset() + 1
 	return nil
+}
+
+// note replays what the batch did to its producer.
+func (t *tail) note(b batch.Batch) {
+	marker, _ := markerOf(b) // Append lets none in that cannot be read
+	if aborted, is := t.transactions.note(t.producers, b, marker, t.seen); is {
+		t.segment.aborted.add(aborted)
+	}
 }
 
 // seal makes the copy durable, its name included, before any manifest can refer to it: a manifest that survives a crash
@@ -135,8 +146,10 @@ func (t *tail) seal(dir vfs.Dir) error {
 	if err := dir.Sync(); err != nil {
 		return &StorageError{Op: "sync directory", Path: dir.Path(), Err: err}
 	}
+	s.reaching.Store(t.end)
 	s.committed.Store(s.size)
 	s.end.Store(t.end)
+	t.transactions.advance(t.end)
 	return nil
 }
 

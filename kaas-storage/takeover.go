@@ -132,7 +132,7 @@ func chainSegments(dir vfs.Dir, entry chainEntry, names *partitionNames, logStar
 			continue
 		}
 		s := newSegment(dir, base, entry.Epoch, fileInherited)
-		if err := s.inherit(dir, entry, end); err != nil {
+		if err := s.inherit(dir, entry, end, names); err != nil {
 			return nil, err
 		}
 		segments = append(segments, s)
@@ -165,8 +165,8 @@ func (n *partitionNames) bases(epoch Epoch, first, last int64) []int64 {
 
 // inherit fixes what counts of another epoch's segment. Its last one counts as far as the chain says, an earlier one to the end of its file:
 // the recovery point has passed it, so its bytes and its indexes were complete and synced.
-func (s *segment) inherit(dir vfs.Dir, entry chainEntry, end int64) error {
-	counts := indexState{ValidBytes: math.MaxInt64, OffsetEntries: math.MaxInt64, TimeEntries: math.MaxInt64}
+func (s *segment) inherit(dir vfs.Dir, entry chainEntry, end int64, names *partitionNames) error {
+	counts := indexState{ValidBytes: math.MaxInt64, OffsetEntries: math.MaxInt64, TimeEntries: math.MaxInt64, AbortedEntries: math.MaxInt64}
 	if s.base == entry.LastSegment {
 		counts = entry.indexState
 	}
@@ -182,9 +182,13 @@ func (s *segment) inherit(dir vfs.Dir, entry chainEntry, end int64) error {
 		return &StorageError{Op: "stat segment", Path: dir.Path(), Err: err}
 	}
 	s.size = min(counts.ValidBytes, size)
+	s.reaching.Store(end)
 	s.committed.Store(s.size)
 	s.end.Store(end)
 	s.created = stat.ModTime
+	if err := s.inheritAborted(dir, names, counts.AbortedEntries); err != nil {
+		return err
+	}
 	return s.inheritIndexes(dir, counts)
 }
 

@@ -20,6 +20,7 @@ func Run(t *testing.T, open func(t *testing.T) vfs.FS) {
 		{"owners", ownerTests()},
 		{"leader epochs", epochTests()},
 		{"producers", producerTests()},
+		{"transactions", transactionTests()},
 		{"timestamps", timestampTests()},
 		{"delete records", deleteRecordsTests()},
 		{"retention", retentionTests()},
