@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/memory"
 	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/clusterdir"
@@ -172,7 +173,7 @@ func memoryBudget(c *config.Config) int64 {
 	if c.Storage.MemoryBytes > 0 {
 		return c.Storage.MemoryBytes
 	}
-	if total := machineMemory(); total > 0 {
+	if total := memory.Limit(); total > 0 {
 		return min(total/4, maxMemory)
 	}
 	return fallbackMemory

@@ -48,7 +48,7 @@ func (c *connection) weigh(ctx context.Context, chosen *row, size int) (more int
 		return 0, nil
 	}
 	more = (plainWeight - 1) * int64(size)
-	if waiter := c.server.plain.reserveMore(int64(size-smallRequest), more); waiter != nil {
+	if waiter := c.server.plain.reserveMore(int64(size), more); waiter != nil {
 		if err := c.watch(ctx, waiter.granted, nil); err != nil {
 			c.server.plain.cancel(waiter)
 			return 0, err
@@ -80,12 +80,13 @@ func (b *body) readAll(ctx context.Context) error {
 	frames := &b.connection.server.frames
 	room := int(b.charged.records)
 	b.in.room = b.connection.server.budget
-	b.frame = frames.grown(nil, room)
+	b.frame = frames.get(room)
 	for len(b.frame) < b.size {
 		if len(b.frame) == room {
 			if err := b.checkKind(); err != nil {
 				return err
 			}
+			b.moveCharge()
 			more := min(b.size, frameGrowth*room) - room
 			if err := b.chargeMore(ctx, int64(more)); err != nil {
 				return err
@@ -104,7 +105,19 @@ func (b *body) readAll(ctx context.Context) error {
 			return err
 		}
 	}
+	b.moveCharge()
 	return nil
+}
+
+// moveCharge charges the first piece of a request without records to the budget of its kind, once that is known: such a request may wait for its answer for
+// as long as its client likes, and a Produce request above the limit waits until everything else has left its budget.
+func (b *body) moveCharge() {
+	server := b.connection.server
+	if first := b.charged.records; first > 0 && !carriesRecords(b.frame) {
+		server.plain.take(first)
+		server.budget.release(first)
+		b.charged = charge{plain: b.charged.plain + first}
+	}
 }
 
 // checkKind refuses a request that is too large for its kind as soon as that is known.

@@ -60,26 +60,6 @@ func granted(r *reservation) bool {
 	}
 }
 
-func TestFramePoolKeepsFramesBySize(t *testing.T) {
-	pool := &framePool{}
-	for _, size := range []int{0, pooledFrom - 1, pooledTo + 1} {
-		pool.put(make([]byte, size))
-		if pool.get(size) != nil {
-			t.Errorf("a frame of %d bytes was kept", size)
-		}
-	}
-	for _, size := range []int{pooledFrom, 100_000, 1<<20 - 200, pooledTo} {
-		pool.put(make([]byte, size))
-		if frame := pool.get(size); frame != nil && cap(frame) < size {
-			t.Errorf("asked for %d bytes, got room for %d", size, cap(frame))
-		}
-	}
-	pool.put(make([]byte, 70_000))
-	if frame := pool.get(120_000); frame != nil {
-		t.Errorf("asked for 120,000 bytes, got room for %d", cap(frame))
-	}
-}
-
 func TestBudgetEndsTheWaitOfRequestsForOneAnother(t *testing.T) {
 	b := &budget{limit: 100}
 	b.take(50)

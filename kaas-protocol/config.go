@@ -101,15 +101,18 @@ type Limits struct {
 	// InFlightRequests bounds the unanswered requests of one connection; no more are read. Default 100.
 	InFlightRequests int
 	// InFlightBytes bounds the bytes of one connection's unanswered requests. The only request of a
-	// connection always fits. Default 64 MiB.
+	// connection always fits. Default 16 MiB: five requests of the usual largest size, three times.
 	InFlightBytes int64
 	// TotalInFlightBytes bounds the bytes of all unanswered Produce requests, as Kafka's
-	// queued.max.request.bytes, and again those of all others, which may wait for long; it is at least
-	// MaxRequestBytes. A request counts with what has arrived of it, rounded up to at most 16 times that, and
-	// one of more than 64 KiB that is neither Produce nor Fetch with 32 times its size while it is worked on.
-	// The first 64 KiB of a connection's only request fit in any case, so that no set of waiting requests can
-	// keep out the one that would end their wait. Default 512 MiB.
+	// queued.max.request.bytes. A request counts with what has arrived of it, rounded up to at most 16 times that.
+	// One request may pass the limit when nothing but requests that wait for one another is left, so that MaxRequestBytes may
+	// be above it. The first 64 KiB of a connection's only request fit in any case, so that no set of waiting requests can
+	// keep out the one that would end their wait. Default 48 MiB: what a disk writes in some 30 ms.
 	TotalInFlightBytes int64
+	// TotalPlainBytes is the same for all other requests, which may wait for long. Their first 64 KiB wait for no room, and
+	// one of more that is neither Produce nor Fetch counts with 32 times its size while it is worked on. Default
+	// 576 MiB: the largest of them, and 64 MiB beside it.
+	TotalPlainBytes int64
 	// SendTimeout closes a connection whose client takes no byte of a response for so long. Default 30 s.
 	SendTimeout time.Duration
 	// ReceiveTimeout is how long each MiB of the body of a request may take, plus one second per 64 KiB. While

@@ -150,7 +150,7 @@ func TestDecodedRequestsAreBounded(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		return protocol.Reply{Message: r.Message.ResponseKind()}, nil
 	})
-	server := serve(t, protocol.Config{APIs: []protocol.API{slow}, Limits: protocol.Limits{TotalInFlightBytes: 16 << 20, MaxRequestBytes: 16 << 20}})
+	server := serve(t, protocol.Config{APIs: []protocol.API{slow}, Limits: protocol.Limits{TotalPlainBytes: 16 << 20, MaxRequestBytes: 16 << 20}})
 	request := metadataRequest()
 	for range 20_000 {
 		request.Topics = append(request.Topics, kmsg.MetadataRequestTopic{Topic: kmsg.StringPtr("a topic with thirty characters")})
@@ -172,7 +172,7 @@ func TestParkedRequestsKeepNoProducerOut(t *testing.T) {
 	park := newParked()
 	server := serve(t, protocol.Config{
 		APIs:   []protocol.API{park.api(), produce(nil)},
-		Limits: protocol.Limits{TotalInFlightBytes: int64(limit), MaxRequestBytes: limit},
+		Limits: protocol.Limits{TotalInFlightBytes: int64(limit), TotalPlainBytes: int64(limit), MaxRequestBytes: limit},
 	})
 	wide := fetchRequest()
 	for range 60_000 {

@@ -147,6 +147,29 @@ func TestInFlightBytesOfAllConnections(t *testing.T) {
 	other.receive()
 }
 
+// A Produce request above the limit for all is served, alone: requests of other kinds that wait for long are not in its way.
+func TestRequestAboveTheLimitOfAllConnections(t *testing.T) {
+	produced := make(chan int32, 10)
+	fetches := newParked()
+	const limit = 300_000
+	server := serve(t, protocol.Config{
+		APIs:   []protocol.API{fetches.api(), produce(produced)},
+		Limits: protocol.Limits{TotalInFlightBytes: limit},
+	})
+	holder := dial(t, server)
+	holder.send(fetchRequest())
+	within(t, "fetch", fetches.started)
+	for range 3 {
+		client := dial(t, server)
+		go func() { _, _ = client.conn.Write(frame(produceRequest(-1, 10*limit), 1)) }()
+	}
+	for range 3 {
+		within(t, "a request of ten times the limit", produced)
+	}
+	fetches.let <- protocol.Reply{}
+	holder.receive()
+}
+
 func TestRefusedRequestsGiveTheirBytesBack(t *testing.T) {
 	const limit = 300_000
 	server := serve(t, protocol.Config{

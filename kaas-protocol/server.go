@@ -22,8 +22,8 @@ type Server struct {
 	limits    Limits
 	gate      *gate
 	meters    *meters
-	budget    *budget // of Produce requests, and of the first 64 KiB of all others
-	plain     *budget // of the rest of all others
+	budget    *budget // of Produce requests, and of the first 64 KiB of all others while they arrive
+	plain     *budget // of all others
 	admission *admission
 	frames    framePool
 	buffers   buffers
@@ -63,7 +63,7 @@ func New(config Config) (*Server, error) {
 		config:      config,
 		limits:      limits,
 		budget:      &budget{limit: limits.TotalInFlightBytes},
-		plain:       &budget{limit: limits.TotalInFlightBytes},
+		plain:       &budget{limit: limits.TotalPlainBytes},
 		admission:   newAdmission(limits),
 		draining:    make(chan struct{}),
 		stopping:    make(chan struct{}),

@@ -77,7 +77,7 @@ type Network struct {
 	MaxIdle time.Duration
 	// MaxRequestBytes is the largest frame; larger ones close the connection.
 	MaxRequestBytes int
-	// MaxQueuedBytes bounds the requests in memory over all connections; negative means the server's own bound.
+	// MaxQueuedBytes bounds the Produce requests in memory over all connections; negative means the server's own bound.
 	MaxQueuedBytes int64
 }
 

@@ -24,7 +24,7 @@ var networkKeys = []Key{
 	ignored("num.io.threads", configdef.TypeInt, "8", dynamic),
 	ignored("num.network.threads", configdef.TypeInt, "3", dynamic),
 	served("queued.max.request.bytes", configdef.TypeLong, "-1", static, nil,
-		"Bytes of requests held in memory over all connections; a number below 1 leaves the bound to the broker."),
+		"Bytes of Produce requests held in memory over all connections; a number below 1 leaves the bound to the broker, which is 48 MiB."),
 	ignored("queued.max.requests", configdef.TypeInt, "500", static),
 	ignored("request.timeout.ms", configdef.TypeInt, "30000", static),
 	ignored("socket.connection.setup.timeout.max.ms", configdef.TypeLong, "30000", static),

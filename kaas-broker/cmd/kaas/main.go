@@ -49,6 +49,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	for _, w := range c.Warnings {
 		log.Warn().Msg(w.String())
 	}
+	tuneCollector(environ)
 	return serve(c, log, stdout)
 }
 

@@ -1,0 +1,2 @@
+// Package memory knows how much memory the process may use. It keeps no state.
+package memory
