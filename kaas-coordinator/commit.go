@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/google/uuid"
 
@@ -96,7 +97,7 @@ func (c *Coordinator) checkOffsets(offsets []CommitOffset) ([]error, []CommitOff
 	results := make([]error, len(offsets))
 	accepted := make([]CommitOffset, 0, len(offsets))
 	for i, o := range offsets {
-		if len(o.Metadata) > c.options.Offsets.MaxMetadata {
+		if lettersOf(o.Metadata) > c.options.Offsets.MaxMetadata {
 			results[i] = ErrMetadataTooLarge
 			continue
 		}
@@ -104,6 +105,15 @@ func (c *Coordinator) checkOffsets(offsets []CommitOffset) ([]error, []CommitOff
 		accepted = append(accepted, o)
 	}
 	return results, accepted
+}
+
+// lettersOf is the length of a text as Java counts it, which is how Kafka measures metadata whatever the name of its setting says.
+func lettersOf(text string) int {
+	letters := 0
+	for _, letter := range text {
+		letters += max(utf16.RuneLen(letter), 1) // what is no letter has been one replacement
+	}
+	return letters
 }
 
 // append writes offsets and then shows them. The caller holds the lock.

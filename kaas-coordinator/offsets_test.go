@@ -104,6 +104,11 @@ func TestCommitRules(t *testing.T) {
 		results, err = try("g", member, large)
 		must(t, err)
 		wants(t, results[0], coordinator.ErrMetadataTooLarge)
+		large.Metadata, fits.Metadata = strings.Repeat("🦊", 2049), strings.Repeat("ü", 4096) // letters count as in Java
+		results, err = try("g", member, large, fits)
+		must(t, err)
+		wants(t, results[0], coordinator.ErrMetadataTooLarge)
+		must(t, results[1])
 	})
 }
 

@@ -76,7 +76,7 @@ func (o TransactionOptions) withDefaults() TransactionOptions {
 type OffsetConfig struct {
 	Retention     time.Duration // of offsets that nobody uses [offsets.retention.minutes]; 0 means 7 days
 	CheckInterval time.Duration // between looks for expired offsets [offsets.retention.check.interval.ms]; 0 means 10 min, negative never
-	MaxMetadata   int           // bytes of metadata of an offset [offset.metadata.max.bytes]; 0 means 4096
+	MaxMetadata   int           // letters (UTF-16) of metadata of an offset [offset.metadata.max.bytes]; 0 means 4096
 }
 
 func (o Options) withDefaults() Options {

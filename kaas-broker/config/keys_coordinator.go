@@ -23,7 +23,7 @@ var coordinatorKeys = []Key{
 	served("group.min.session.timeout.ms", configdef.TypeInt, "6000", static, configdef.AtLeast(1),
 		"The shortest session timeout, in milliseconds, that a member of a group may ask for."),
 	served("offset.metadata.max.bytes", configdef.TypeInt, "4096", static, configdef.AtLeast(1),
-		"How many bytes of metadata may be committed with an offset."),
+		"How many letters of metadata may be committed with an offset."),
 	ignored("offsets.commit.required.acks", configdef.TypeShort, "-1", static),
 	ignored("offsets.commit.timeout.ms", configdef.TypeInt, "5000", static),
 	ignored("offsets.load.buffer.size", configdef.TypeInt, "5242880", static),

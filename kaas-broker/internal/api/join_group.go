@@ -5,7 +5,7 @@ package api
 // The answer comes when the members of the group have joined. Until then the request holds its connection, as in Kafka; a client that leaves stays a
 // member until its session ends.
 //
-// Deviations: when the broker drains, members that wait are answered NOT_COORDINATOR and join again elsewhere.
+// Deviations: a protocol that is named twice counts once (Kafka: UNKNOWN_SERVER_ERROR). When the broker drains, members that wait are answered NOT_COORDINATOR and join again elsewhere.
 
 import (
 	"context"

@@ -4,7 +4,7 @@ package api
 //
 // Offsets of topics that members of the group consume stay: GROUP_SUBSCRIBED_TO_TOPIC. With the last offset a group without members goes too.
 //
-// Deviations: rows are in the order of the request (Kafka: those with errors first).
+// Deviations: rows are in the order of the request (Kafka: those with errors first), and each mention of a partition has one.
 
 import (
 	"context"

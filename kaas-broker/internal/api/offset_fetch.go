@@ -5,7 +5,7 @@ package api
 // A partition without a committed offset, of a topic that does not exist too, is answered with offset -1 and no error. No topics at all means all offsets of
 // the group. v0 stands for offsets in ZooKeeper: UNSUPPORTED_VERSION, as in Kafka without ZooKeeper.
 //
-// Deviations: none.
+// Deviations: each mention of a partition has a row, and so has a topic without partitions. A request for no group is answered (Kafka never does).
 
 import (
 	"context"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -17,13 +18,15 @@ type masks struct {
 	names  map[[16]byte]string // of topic ids
 	epochs map[string]int32    // of topics
 	before map[string]int32    // of topics, before the broker was restarted
+
+	members map[string]string // names of member ids that a broker chose
 }
 
 // strangerID is a topic id that no topic has.
 var strangerID = [16]byte{0xde, 0xad, 15: 1}
 
 func newMasks() masks {
-	return masks{names: map[[16]byte]string{strangerID: "stranger"}, epochs: map[string]int32{}, before: map[string]int32{}}
+	return masks{names: map[[16]byte]string{strangerID: "stranger"}, epochs: map[string]int32{}, before: map[string]int32{}, members: map[string]string{}}
 }
 
 func (m *masks) learn(id [16]byte, name string, epoch int32) {
@@ -36,7 +39,8 @@ func (m *masks) learn(id [16]byte, name string, epoch int32) {
 
 // linesOf writes an answer down. Its first line is the answer itself.
 func (m *masks) linesOf(response kmsg.Response, body []byte) []Line {
-	r := renderer{masks: m}
+	_, committed := response.(*kmsg.OffsetFetchResponse)
+	r := renderer{masks: m, given: committed}
 	r.structure(reflect.ValueOf(response).Elem(), "", "", "", true)
 	if !bytes.Equal(response.AppendTo(nil), body) {
 		r.lines[0].Fields = append(r.lines[0].Fields, Field{"encoding", "unusual"})
@@ -69,10 +73,25 @@ func (m *masks) scalar(value reflect.Value, name, topic string) (text string, ma
 		return timeText(value.Int()), true
 	case "LeaderEpoch", "Epoch":
 		return m.epoch(int32(value.Int()), topic), true
+	case "MemberID", "LeaderID":
+		if value.Kind() == reflect.String {
+			return strconv.Quote(shortName(m.member(value.String()))), true
+		}
 	case "FinalizedFeaturesEpoch":
 		return "<epoch>", value.Int() >= 0
 	}
 	return "", false
+}
+
+// chosenID is the end of a member id that a broker chose.
+var chosenID = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// member is the name of a member id that is known, or its beginning if a broker chose the rest.
+func (m *masks) member(id string) string {
+	if name, known := m.members[id]; known {
+		return "<" + name + ">"
+	}
+	return chosenID.ReplaceAllString(id, "-<id>")
 }
 
 // epoch tells a leader epoch by how far it is from the one that the script has learned.

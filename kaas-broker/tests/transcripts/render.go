@@ -24,6 +24,8 @@ type Field struct{ Name, Value string }
 type renderer struct {
 	masks *masks
 	lines []Line
+	// given says that leader epochs are those that clients have sent, which need no mask.
+	given bool
 }
 
 // structure writes down a structure and all below it. One that is empty and need not be kept leaves no trace.
@@ -117,7 +119,7 @@ func (r *renderer) elements(value reflect.Value, name, path, topic string) []Fie
 }
 
 // identities are the fields that tell array elements apart, the best first.
-var identities = [...]string{"Topic", "TopicID", "ResourceName", "Name", "Partition", "ApiKey", "NodeID", "RelativeOffset"}
+var identities = [...]string{"Topic", "TopicID", "ResourceName", "Name", "Partition", "ApiKey", "NodeID", "RelativeOffset", "Group", "MemberID", "Key"}
 
 // identity is the field that tells an array element from its neighbors, and its value.
 func (r *renderer) identity(element reflect.Value) (field, text string, found bool) {
@@ -137,7 +139,7 @@ func (r *renderer) identity(element reflect.Value) (field, text string, found bo
 			if name == "Topic" && value.Len() == 0 && element.FieldByName("TopicID").IsValid() && !element.FieldByName("TopicID").IsZero() {
 				continue
 			}
-			return name, shortName(value.String()), true
+			return name, shortName(r.masks.member(value.String())), true
 		case reflect.Array:
 			return name, r.masks.topicID(value.Interface().([16]byte)), true
 		default:
@@ -149,7 +151,7 @@ func (r *renderer) identity(element reflect.Value) (field, text string, found bo
 
 // scalar is the text of a value that is no structure.
 func (r *renderer) scalar(value reflect.Value, name, topic string) string {
-	if masked, is := r.masks.scalar(value, name, topic); is {
+	if masked, is := r.masks.scalar(value, name, topic); is && (name != "LeaderEpoch" || !r.given) {
 		return masked
 	}
 	if value.Kind() == reflect.Pointer {

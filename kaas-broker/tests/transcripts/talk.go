@@ -228,6 +228,13 @@ func (t *Talk) roundTrip(request kmsg.Request) (kmsg.Response, []byte, error) {
 	t.test.Helper()
 	c := t.open()
 	_ = c.send(c.frameOf(request, new(clientID))) // a broker that has closed already is told by the read
+	return t.answerTo(request)
+}
+
+// answerTo receives the answer to a request that was sent.
+func (t *Talk) answerTo(request kmsg.Request) (kmsg.Response, []byte, error) {
+	t.test.Helper()
+	c := t.connection
 	frame, err := c.receive(answerTimeout)
 	if err != nil {
 		t.Hangup()

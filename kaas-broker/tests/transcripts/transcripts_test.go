@@ -13,7 +13,7 @@ import (
 
 // settings are those of both brokers, beside the defaults of each: kaas has a smaller segment in memory, and syncs each append unless told otherwise.
 func settings() map[string]string {
-	return map[string]string{"node.id": "0", "log.segment.bytes": "1073741824", "log.flush.interval.messages": "1"}
+	return map[string]string{"node.id": "0", "log.segment.bytes": "1073741824", "log.flush.interval.messages": "1", "group.initial.rebalance.delay.ms": "0"}
 }
 
 // TestKaas sends every script to kaas and compares with the recordings.
@@ -161,7 +161,7 @@ func TestEnoughExchanges(t *testing.T) {
 		}
 		count += len(exchanges)
 	}
-	if least := 300; count < least {
+	if least := 1500; count < least {
 		t.Errorf("%d exchanges are recorded, fewer than %d", count, least)
 	}
 }
