@@ -108,8 +108,7 @@ func (c *Coordinator) acquireAndServe(ctx context.Context, number int) (bool, er
 	if err != nil {
 		return false, err
 	}
-	c.resume(led)
-	c.seats[number].Store(&seat{led: led})
+	c.serve(number, led)
 	c.log.Debug().Int("slot", number).Int32("epoch", int32(p.Epoch())).Int("groups", led.count()).Dur("took", time.Since(began)).Msg("coordinator slot is served")
 	select {
 	case <-p.Done():
@@ -120,6 +119,14 @@ func (c *Coordinator) acquireAndServe(ctx context.Context, number int) (bool, er
 	led.close()
 	c.log.Debug().Int("slot", number).AnErr("reason", p.Err()).Msg("coordinator slot is no longer served")
 	return true, nil
+}
+
+// serve lets requests in. Nobody decides a transaction before those that are decided are under way.
+func (c *Coordinator) serve(number int, led *leadership) {
+	led.Lock()
+	defer led.Unlock()
+	c.seats[number].Store(&seat{led: led})
+	c.resume(led)
 }
 
 // Status says whether this process coordinates the group or transactional id: nil, ErrLoading or ErrNotCoordinator. It asks nobody.

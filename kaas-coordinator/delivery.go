@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 	"github.com/kaas-rs/kaas/kaas-coordinator/txn"
+	"github.com/kaas-rs/kaas/kaas-storage"
 )
 
 // Marker tells a participant how a transaction ended.
@@ -26,7 +28,8 @@ type Marker struct {
 // Delivery places markers in partitions, wherever they are led.
 type Delivery interface {
 	// Deliver places the marker in each partition, with one error for each: nil when it is durable there, or when that incarnation of the topic is gone
-	// for good, so that nothing is left to mark. Partitions with an error are tried again. It is called by many goroutines.
+	// for good, so that nothing is left to mark. storage.ErrProducerEpoch says that the producer has a higher epoch there. Partitions with any other
+	// error are tried again. It returns soon after ctx ended, and is called by many goroutines.
 	Deliver(ctx context.Context, m Marker, to []TransactionPartition) []error
 }
 
@@ -56,10 +59,8 @@ func debtsOf(t txn.Transaction) debts {
 
 func (d debts) count() int { return len(d.partitions) + len(d.slots) }
 
-// resume begins the delivery of every decision that a replay found.
+// resume begins the delivery of every decision that a replay found. The caller holds the lock.
 func (c *Coordinator) resume(led *leadership) {
-	led.Lock()
-	defer led.Unlock()
 	for id, t := range led.transactions {
 		if t.State.IsDecided() {
 			c.startDelivery(led, id, t.Transaction, t.rests)
@@ -115,8 +116,8 @@ func (c *Coordinator) place(ctx context.Context, m Marker, owed debts) (debts, e
 	}
 	inPartitions := c.placeInPartitions(ctx, m, owed.partitions)
 	work.Wait()
-	return debts{partitions: failed(owed.partitions, inPartitions), slots: failed(owed.slots, inSlots)},
-		errors.Join(errors.Join(inPartitions...), errors.Join(inSlots...))
+	left := debts{partitions: failed(owed.partitions, inPartitions), slots: failed(owed.slots, inSlots)}
+	return left, cmp.Or(first(inPartitions), first(inSlots))
 }
 
 var (
@@ -138,15 +139,28 @@ func (c *Coordinator) placeInPartitions(ctx context.Context, m Marker, to []Tran
 	return errs
 }
 
+// failed returns the participants that are to be asked again.
 func failed[T any](participants []T, errs []error) []T {
 	var left []T
 	for i, p := range participants {
-		if errs[i] != nil {
+		if isOwed(errs[i]) {
 			left = append(left, p)
 		}
 	}
 	return left
 }
+
+// first returns the first error of a participant that is to be asked again.
+func first(errs []error) error {
+	if i := slices.IndexFunc(errs, isOwed); i >= 0 {
+		return errs[i]
+	}
+	return nil
+}
+
+// isOwed reports whether a participant still needs the marker. Where the producer has a higher epoch it does not: while its transaction is open, no
+// batch of another epoch is taken, so that the one of the marker has ended there. Kafka leaves such a transaction prepared for good.
+func isOwed(err error) bool { return err != nil && !errors.Is(err, storage.ErrProducerEpoch) }
 
 // complete ends a transaction whose markers are placed. Nobody waits for that: if it is lost, the markers are placed again, which changes nothing.
 func (c *Coordinator) complete(led *leadership, id string, decided txn.Transaction) error {
