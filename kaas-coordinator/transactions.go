@@ -71,8 +71,10 @@ func (c *Coordinator) nextProducerID(ctx context.Context) (int64, error) {
 	}
 	id, err := c.options.ProducerIDs.Next(ctx)
 	switch {
-	case err == nil:
+	case err == nil && id >= 0:
 		return id, nil
+	case err == nil:
+		err = errNoProducerIDs
 	case ctx.Err() != nil:
 		return -1, context.Cause(ctx)
 	}

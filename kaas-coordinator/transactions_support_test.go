@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -56,6 +57,12 @@ func (p *participants) place(m coordinator.Marker, at coordinator.TransactionPar
 		}
 	}
 	p.placed[at] = append(p.placed[at], m)
+}
+
+func (p *participants) setBefore(before func(context.Context, coordinator.Marker, coordinator.TransactionPartition) error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.before = before
 }
 
 // at returns the markers of a partition.
@@ -140,4 +147,10 @@ func (p *process) begin(id, groupID string, producer coordinator.Producer, at co
 	if groupID != "" {
 		must(p.t, p.AddOffsets(ctx, id, producer, groupID))
 	}
+}
+
+var errUnreachable = errors.New("partition is not reachable")
+
+func isUnreachable(context.Context, coordinator.Marker, coordinator.TransactionPartition) error {
+	return errUnreachable
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -60,8 +61,8 @@ var (
 	errTimeout      = errors.New("timeout is out of bounds")
 )
 
-// maxTimeoutMs is the largest timeout that a request can carry.
-const maxTimeoutMs = 1<<31 - 1
+// maxTimeoutMs is the largest timeout that a time.Duration can hold.
+const maxTimeoutMs = math.MaxInt64 / int64(time.Millisecond)
 
 // Decode reads the value of a transaction record. An unknown version is a *slot.VersionError. Nothing is kept of the argument.
 func Decode(value []byte) (Transaction, error) {

@@ -65,6 +65,7 @@ func TestRecordsThatAreRefused(t *testing.T) {
 		"epoch too large":  `{"version":1,"producer_id":1,"epoch":32768,"state":"Empty"}`,
 		"unknown state":    `{"version":1,"producer_id":1,"epoch":0,"state":"Dead"}`,
 		"no identity":      `{"version":1,"producer_id":1,"epoch":0,"state":"PrepareAbort"}`,
+		"timeout too long": `{"version":1,"producer_id":1,"epoch":0,"timeout_ms":9223372036855,"state":"Empty"}`,
 		"negative timeout": `{"version":1,"producer_id":1,"epoch":0,"timeout_ms":-1,"state":"Empty"}`,
 	} {
 		if got, err := txn.Decode([]byte(text)); err == nil {
