@@ -174,13 +174,15 @@ func (p *Partition) housekeep(retain bool) {
 	if idle && p.dirty.bytes > 0 {
 		p.startCheckpointLocked()
 	}
+	// A file, or the directory, that was changed stays open until its sync has returned: a handle that is opened later may not be told what was lost.
+	settled := idle && !p.committing && len(p.unsynced.segments) == 0
 	quiet := *p.segments.Load()
-	if !idle && len(quiet) > 0 && quiet[len(quiet)-1] == p.active {
+	if !settled && len(quiet) > 0 && quiet[len(quiet)-1] == p.active {
 		quiet = quiet[:len(quiet)-1]
 	}
-	if !p.tidying && anyOpen(quiet) {
+	if directory := settled && p.dir.opened.Load(); !p.tidying && (directory || anyOpen(quiet)) {
 		p.tidying = true
-		p.work.Go(func() { p.closeIdleFiles(quiet) })
+		p.work.Go(func() { p.closeIdle(quiet, directory) })
 	}
 	if retain && !p.retaining {
 		p.retaining = true
@@ -208,12 +210,15 @@ func anyOpen(segments []*segment) bool {
 	return false
 }
 
-// closeIdleFiles closes the files that nobody has used since the last time. Closing may wait for the file server, so no lock of the partition is held.
-func (p *Partition) closeIdleFiles(segments []*segment) {
+// closeIdle closes what nobody has used since the last time. Closing may wait for the file server, so no lock of the partition is held.
+func (p *Partition) closeIdle(segments []*segment, directory bool) {
 	for _, s := range segments {
 		for _, file := range s.files() {
 			file.closeIdle()
 		}
+	}
+	if directory {
+		p.dir.closeIdle()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -75,6 +75,9 @@ func receiver(d *ast.FuncDecl) string {
 	if pointer, is := of.(*ast.StarExpr); is {
 		of = pointer.X
 	}
+	if generic, is := of.(*ast.IndexExpr); is {
+		of = generic.X
+	}
 	if name, is := of.(*ast.Ident); is {
 		return name.Name + "."
 	}

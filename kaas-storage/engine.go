@@ -104,11 +104,12 @@ type TakeOptions struct {
 }
 
 // Take makes this process the owner of the partition in dir, whoever owned it: the old owner is fenced, its durable records are found,
-// and its tail is made durable again. dir belongs to the partition afterwards and is closed with it, also on an error.
+// and its tail is made durable again. directory belongs to the partition afterwards and is closed with it, also on an error.
 //
 // Errors: ErrNoManifest, ErrDeleted, ErrMoving, ErrFutureVersion, *CorruptionError (all final until somebody acts); ErrFenced (another taker was
 // faster: read the assignment again); *StorageError and what ctx says (worth a retry).
-func (e *Engine) Take(ctx context.Context, dir vfs.Dir, o TakeOptions) (*Partition, error) {
+func (e *Engine) Take(ctx context.Context, directory vfs.Dir, o TakeOptions) (*Partition, error) {
+	dir := newPartitionDir(directory)
 	if o.Volume == nil {
 		o.Volume = e.unnamed
 	}
@@ -117,10 +118,14 @@ func (e *Engine) Take(ctx context.Context, dir vfs.Dir, o TakeOptions) (*Partiti
 	err := e.blocking(ctx, o.Volume, func() error {
 		var err error
 		t, err = takeOver(dir, o)
-		return e.retryWhenFull(err, o.Volume, func() error {
+		err = e.retryWhenFull(err, o.Volume, func() error {
 			t, err = takeOver(dir, o)
 			return err
 		})
+		if err == nil {
+			dir.reopenThrough(t.claim)
+		}
+		return err
 	}, func() {
 		if t != nil {
 			t.close()

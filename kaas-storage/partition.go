@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-
-	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
 // Partition is one log, led by this process at one epoch. It ends when another owner takes over, when a file operation fails or takes
@@ -22,7 +20,7 @@ import (
 type Partition struct {
 	engine *Engine
 	volume *Volume
-	dir    vfs.Dir
+	dir    *partitionDir
 	label  string
 	log    zerolog.Logger
 	claim  *claim
@@ -87,7 +85,7 @@ type Offsets struct {
 }
 
 // newPartition opens for service what a takeover produced.
-func newPartition(e *Engine, dir vfs.Dir, o TakeOptions, t *takeover) *Partition {
+func newPartition(e *Engine, dir *partitionDir, o TakeOptions, t *takeover) *Partition {
 	p := &Partition{
 		engine: e,
 		volume: o.Volume,
@@ -121,6 +119,7 @@ func newPartition(e *Engine, dir vfs.Dir, o TakeOptions, t *takeover) *Partition
 		p.lastOwn = ownEnd{s, s.size}
 		p.dirty = dirtyBytes{bytes: s.size, limit: checkpointBytes, last: time.Now()}
 	}
+	dir.fenced = p.fail
 	return p
 }
 

@@ -71,7 +71,7 @@ func (s *Section) Release() {
 // when offset is that bound or above and not beyond the log end. It works for as long as the partition is open, also after its leadership ended:
 // what is below the watermark never changes.
 //
-// Errors: ErrOffsetOutOfRange, ErrClosed, *StorageError, *CorruptionError.
+// Errors: ErrOffsetOutOfRange, ErrClosed, ErrFenced (another owner has come since the files were closed as idle), *StorageError, *CorruptionError.
 func (p *Partition) Read(offset int64, o ReadOptions) (*Section, error) {
 	bounds := p.Offsets()
 	limit := bounds.HighWatermark

@@ -177,6 +177,7 @@ func (p *Partition) removeGarbage(names []string) {
 		return
 	}
 	defer p.volume.leave()
+	defer p.dir.closeUnused() // see reopenThrough
 	if err := removeNames(p.dir, names); err != nil {
 		p.log.Warn().Err(err).Msg("files that are no part of the log could not be removed")
 	}

@@ -38,10 +38,13 @@ type segment struct {
 // newSegment describes a file without touching it. mode says whether it is another epoch's or ours to make.
 func newSegment(dir vfs.Dir, base int64, epoch Epoch, mode fileMode) *segment {
 	s := &segment{base: base, epoch: epoch}
-	s.log = fileHandle{dir: dir, name: segmentName{base, epoch, logSuffix}, mode: mode}
-	s.offsets = fileHandle{dir: dir, name: segmentName{base, epoch, indexSuffix}, mode: mode}
-	s.times = fileHandle{dir: dir, name: segmentName{base, epoch, timeSuffix}, mode: mode}
-	s.transactions = fileHandle{dir: dir, name: segmentName{base, epoch, abortedSuffix}, mode: mode}
+	s.log.dir, s.log.name = dir, segmentName{base, epoch, logSuffix}
+	s.offsets.dir, s.offsets.name = dir, segmentName{base, epoch, indexSuffix}
+	s.times.dir, s.times.name = dir, segmentName{base, epoch, timeSuffix}
+	s.transactions.dir, s.transactions.name = dir, segmentName{base, epoch, abortedSuffix}
+	for _, file := range s.files() {
+		file.mode.Store(mode)
+	}
 	s.end.Store(base)
 	return s
 }

@@ -123,7 +123,7 @@ func (c *handleCount) hook(op vfs.Op) error {
 		c.files.Add(1)
 	case vfs.OpCloseFile:
 		c.files.Add(-1)
-	case vfs.OpOpenDir:
+	case vfs.OpOpenDir, vfs.OpParent:
 		c.dirs.Add(1)
 	case vfs.OpCloseDir:
 		c.dirs.Add(-1)

@@ -148,6 +148,7 @@ func TestFaultOfReadingOperations(t *testing.T) {
 		vfs.OpSize:       withFile(func(f vfs.File) error { _, err := f.Size(); return err }),
 		vfs.OpCloseFile:  withFile(func(f vfs.File) error { return f.Close() }),
 		vfs.OpCheck:      withClaim(func(c vfs.Claim) error { return c.Check() }),
+		vfs.OpParent:     withClaim(func(c vfs.Claim) error { _, err := c.Parent(); return err }),
 		vfs.OpCloseClaim: withClaim(func(c vfs.Claim) error { return c.Close() }),
 	} {
 		for _, after := range []bool{false, true} {

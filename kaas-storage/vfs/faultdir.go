@@ -104,6 +104,14 @@ func (c *faultClaim) Check() error {
 	return c.fault.run(Op{Kind: OpCheck, Path: c.path, Name: c.name}, c.inner.Check)
 }
 
+func (c *faultClaim) Parent() (Dir, error) {
+	dir, err := opening(c.fault, Op{Kind: OpParent, Path: c.path, Name: c.name}, c.inner.Parent)
+	if err != nil {
+		return nil, err
+	}
+	return &faultDir{fault: c.fault, inner: dir, path: c.path}, nil
+}
+
 func (c *faultClaim) Close() error {
 	return c.fault.closing(Op{Kind: OpCloseClaim, Path: c.path, Name: c.name}, c.inner)
 }

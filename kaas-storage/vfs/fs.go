@@ -86,5 +86,11 @@ type Claim interface {
 	// place. Any other error means that it could not be checked. It asks
 	// the server, never a cache.
 	Check() error
+	// Parent opens the directory that holds the claim, by way of the claim's
+	// handle and not of any path: it is the very directory in which the claim
+	// was made, whatever that is called by now. It makes the same check as
+	// Check, after opening: ErrUnlinked once the claim has been removed. So a
+	// holder need not keep the directory open beside its claim.
+	Parent() (Dir, error)
 	Close() error
 }

@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"io/fs"
+	"path"
 	"sync/atomic"
 )
 
@@ -9,6 +10,7 @@ import (
 type memClaim struct {
 	fs     *Mem
 	node   *memDir
+	parent *memDir // for good: a rename leaves a node in its directory
 	path   string
 	closed atomic.Bool
 }
@@ -23,6 +25,13 @@ func (c *memClaim) Check() error {
 		return pathError("check", c.path, "", ErrUnlinked)
 	}
 	return nil
+}
+
+func (c *memClaim) Parent() (Dir, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	return &memDirHandle{fs: c.fs, node: c.parent, path: path.Dir(c.path)}, nil
 }
 
 func (c *memClaim) Close() error {

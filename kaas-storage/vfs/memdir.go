@@ -131,7 +131,7 @@ func (h *memDirHandle) Hold(name string) (Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &memClaim{fs: h.fs, node: node, path: path.Join(h.path, name)}, nil
+	return &memClaim{fs: h.fs, node: node, parent: h.node, path: path.Join(h.path, name)}, nil
 }
 
 func (h *memDirHandle) Stat(name string) (Entry, error) {

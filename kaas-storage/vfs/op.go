@@ -21,6 +21,7 @@ const (
 	OpSyncDir
 	OpHold
 	OpCheck
+	OpParent
 	OpReadAt
 	OpWriteAt
 	OpWriteVec
@@ -35,7 +36,7 @@ var opNames = [...]string{
 	OpUsage: "usage", OpOpenDir: "open directory", OpMkdir: "mkdir", OpRmdir: "rmdir",
 	OpRemove: "remove", OpRename: "rename", OpCreate: "create", OpOpen: "open",
 	OpOpenWrite: "open for writing", OpList: "list", OpStat: "stat", OpSyncDir: "sync directory", OpHold: "hold",
-	OpCheck: "check", OpReadAt: "read", OpWriteAt: "write", OpWriteVec: "write vector",
+	OpCheck: "check", OpParent: "open parent", OpReadAt: "read", OpWriteAt: "write", OpWriteVec: "write vector",
 	OpSync: "sync", OpSize: "size", OpCloseDir: "close directory",
 	OpCloseClaim: "close claim", OpCloseFile: "close",
 }

@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"errors"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,6 +22,22 @@ func (c *osClaim) Check() error {
 	default:
 		return err
 	}
+}
+
+// Parent implements Claim. The kernel knows the parent of an opened directory and keeps it when either is renamed. It also does when the claim has
+// been removed, on a local file system, therefore the check; what it answers beats the error of a file server that has forgotten the handle.
+func (c *osClaim) Parent() (Dir, error) {
+	handle, err := openDirAt(c.handle, "..", filepath.Dir(c.handle.path))
+	if checked := c.Check(); checked != nil {
+		if err == nil {
+			handle.close()
+		}
+		return nil, checked
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &osDir{handle}, nil
 }
 
 func (c *osClaim) Close() error { return c.handle.close() }

@@ -115,6 +115,18 @@ func (c *gatedClaim) Check() error {
 	return c.owner.run(vfs.Op{Kind: vfs.OpCheck, Path: c.path, Name: c.name}, func() (string, error) { return "held", c.inner.Check() })
 }
 
+func (c *gatedClaim) Parent() (opened vfs.Dir, err error) {
+	err = c.owner.run(vfs.Op{Kind: vfs.OpParent, Path: c.path, Name: c.name}, func() (string, error) {
+		inner, err := c.inner.Parent()
+		opened = &gatedDir{c.owner, inner}
+		return "", err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return opened, nil
+}
+
 // gatedFile passes on what it does not override: name and closing.
 type gatedFile struct {
 	vfs.File

@@ -41,7 +41,7 @@ func (p *Plan) waits(op vfs.Op) bool {
 		return p.Pauses == 0 || !segment
 	case vfs.OpSync:
 		return !p.Coarse || strings.HasSuffix(op.Name, ".log")
-	case vfs.OpRemove:
+	case vfs.OpRemove, vfs.OpParent: // a removal begins with finding the directory
 		return !p.Coarse || p.Removals
 	case vfs.OpCreate:
 		return !p.Coarse && (p.Pauses == 0 || !segment)

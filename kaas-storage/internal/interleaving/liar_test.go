@@ -13,6 +13,7 @@ type liar struct {
 	rename  func(d vfs.Dir, oldName, newName string) error
 	syncDir func(d vfs.Dir) error
 	check   func(c vfs.Claim) error
+	parent  func() (vfs.Dir, error) // directories then stay open when they are closed
 	write   func(d vfs.Dir, f vfs.File, p []byte, off int64) (int, error)
 	sync    func(d vfs.Dir, f vfs.File) error
 }
@@ -45,6 +46,13 @@ func or[A any](lie func(vfs.Dir, A) error, truth func(A) error, d vfs.Dir, a A) 
 
 func (d lyingDir) Mkdir(name string) error { return or(d.liar.mkdir, d.Dir.Mkdir, d.Dir, name) }
 func (d lyingDir) Rmdir(name string) error { return or(d.liar.rmdir, d.Dir.Rmdir, d.Dir, name) }
+
+func (d lyingDir) Close() error {
+	if d.liar.parent != nil {
+		return nil
+	}
+	return d.Dir.Close()
+}
 
 func (d lyingDir) OpenDir(name string) (vfs.Dir, error) {
 	child, err := d.Dir.OpenDir(name)
@@ -103,6 +111,18 @@ func (c lyingClaim) Check() error {
 		return c.Claim.Check()
 	}
 	return c.liar.check(c.Claim)
+}
+
+func (c lyingClaim) Parent() (vfs.Dir, error) {
+	open := c.Claim.Parent
+	if c.liar.parent != nil {
+		open = c.liar.parent
+	}
+	d, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return lyingDir{d, c.liar}, nil
 }
 
 type lyingFile struct {

@@ -151,16 +151,17 @@ func tailNotSynced(_ *Owner) *liar {
 	}
 }
 
-// checkBeforeManifest checks the claim and then writes the first manifest.
+// checkBeforeManifest checks the claim and then writes the first manifest. The directory stays open: opening it again would be a check behind the manifest.
 func checkBeforeManifest(o *Owner) *liar {
 	var put func() error
+	var directory vfs.Dir
 	first := true
 	return &liar{
 		rename: func(d vfs.Dir, oldName, newName string) error {
 			if !first {
 				return d.Rename(oldName, newName)
 			}
-			first = false
+			first, directory = false, d
 			put = func() error {
 				if err := o.Pause("manifest after the check"); err != nil {
 					return err
@@ -180,6 +181,7 @@ func checkBeforeManifest(o *Owner) *liar {
 			}
 			return err
 		},
+		parent: func() (vfs.Dir, error) { return directory, nil },
 	}
 }
 

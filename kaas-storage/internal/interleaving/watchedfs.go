@@ -49,3 +49,5 @@ func (c watchedClaim) Check() error {
 	}
 	return err
 }
+
+func (c watchedClaim) Parent() (vfs.Dir, error) { return watch(c.owner)(c.Claim.Parent()) }

@@ -184,7 +184,7 @@ func (d *dir) Hold(name string) (vfs.Claim, error) {
 	if !child.isDir() {
 		return nil, pathError("hold", d.path, name, syscall.ENOTDIR)
 	}
-	return &claim{server: d.process.client.server, node: child, path: path.Join(d.path, name)}, nil
+	return &claim{process: d.process, server: d.process.client.server, node: child, parent: d.node, path: path.Join(d.path, name)}, nil
 }
 
 func (d *dir) Close() error {
@@ -198,15 +198,31 @@ func (d *dir) Close() error {
 
 // claim is a held directory. Its handle names the inode, so that it survives a crash of the server as long as the directory does.
 type claim struct {
-	server *Server
-	node   *inode
-	path   string
-	closed bool
+	process *Process
+	server  *Server
+	node    *inode
+	parent  *inode // for good: a rename leaves an inode in its directory
+	path    string
+	closed  bool
 }
 
 func (c *claim) Check() error {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
+	return c.check()
+}
+
+// Parent implements vfs.Claim. The client knows the parent without asking; the check asks the server.
+func (c *claim) Parent() (vfs.Dir, error) {
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return c.process.openNode(c.parent, path.Dir(c.path)), nil
+}
+
+func (c *claim) check() error {
 	switch {
 	case c.closed:
 		return pathError("check", c.path, "", fs.ErrClosed)

@@ -52,6 +52,68 @@ func claimTests() []test {
 			claim := s.hold(s.root, "c")
 			s.ok(claim.Close())
 			s.want(claim.Check(), fs.ErrClosed)
+			_, err := claim.Parent()
+			s.want(err, fs.ErrClosed)
+		}},
+	}
+}
+
+func parentTests() []test {
+	return []test{
+		{"it is the directory of the claim, to read and to change", func(s *scene) {
+			dir := s.mkdir(s.mkdir(s.root, "above"), "d")
+			s.ok(dir.Mkdir("c"))
+			claim := s.hold(dir, "c")
+			s.create(dir, "f", "x")
+			path := dir.Path()
+			s.ok(dir.Close())
+			parent := s.parent(claim)
+			if parent.Path() != path {
+				s.Fatalf("the path is %q, want %q", parent.Path(), path)
+			}
+			s.content(parent, "f", "x")
+			s.create(parent, "g", "y")
+			s.ok(parent.Sync())
+			s.names(s.openDir("above/d"), "c/", "f", "g")
+			s.ok(parent.Close())
+			s.ok(claim.Check())
+			s.names(s.parent(claim), "c/", "f", "g")
+		}},
+		{"of a claim in the root it is the root", func(s *scene) {
+			s.ok(s.root.Mkdir("c"))
+			s.names(s.parent(s.hold(s.root, "c")), "c/")
+		}},
+		{"renames do not redirect it", func(s *scene) {
+			dir := s.mkdir(s.root, "d")
+			s.ok(dir.Mkdir("c"))
+			claim := s.hold(dir, "c")
+			s.ok(dir.Close())
+			s.ok(s.root.Rename("d", "moved"))
+			other := s.mkdir(s.root, "d")
+			s.ok(other.Mkdir("c"))
+			s.create(s.parent(claim), "f", "")
+			s.names(other, "c/")
+			s.names(s.openDir("moved"), "c/", "f")
+			s.ok(s.openDir("moved").Rename("c", "e"))
+			s.names(s.parent(claim), "e/", "f")
+		}},
+		{"after the removal of the claim there is none", func(s *scene) {
+			dir := s.mkdir(s.root, "d")
+			s.ok(dir.Mkdir("c"))
+			claim := s.hold(dir, "c")
+			s.ok(dir.Rmdir("c"))
+			s.ok(dir.Mkdir("c"))
+			_, err := claim.Parent()
+			s.want(err, vfs.ErrUnlinked)
+		}},
+		{"nor after the removal of both", func(s *scene) {
+			dir := s.mkdir(s.root, "d")
+			s.ok(dir.Mkdir("c"))
+			claim := s.hold(dir, "c")
+			s.ok(dir.Rmdir("c"))
+			s.ok(s.root.Rmdir("d"))
+			_, err := claim.Parent()
+			s.want(err, vfs.ErrUnlinked)
 		}},
 	}
 }

@@ -20,6 +20,7 @@ func Run(t *testing.T, open func(t *testing.T) vfs.FS) {
 		{"directories", directoryTests()},
 		{"removed directories", removedTests()},
 		{"claims", claimTests()},
+		{"parents of claims", parentTests()},
 		{"renames", renameTests()},
 		{"files", fileTests()},
 		{"vectors", vectorTests()},
@@ -98,6 +99,14 @@ func (s *scene) hold(parent vfs.Dir, name string) vfs.Claim {
 	s.ok(err)
 	s.Cleanup(func() { claim.Close() })
 	return claim
+}
+
+func (s *scene) parent(claim vfs.Claim) vfs.Dir {
+	s.Helper()
+	parent, err := claim.Parent()
+	s.ok(err)
+	s.Cleanup(func() { parent.Close() })
+	return parent
 }
 
 func (s *scene) create(dir vfs.Dir, name, content string) vfs.File {
