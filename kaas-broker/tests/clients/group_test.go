@@ -3,9 +3,7 @@ package clients
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -140,72 +138,5 @@ func TestGroupReadsOnWhereItCommitted(t *testing.T) {
 			broker.Resume(t)
 			compare(t, tested.consume(t, broker.Bootstrap(), topic, group, 10), records[30:])
 		})
-	}
-}
-
-// consumerGroups runs kafka-consumer-groups.sh of one version and returns the words of each line that it prints.
-func consumerGroups(t *testing.T, version, address string, arguments ...string) [][]string {
-	t.Helper()
-	output := shellTool(t, version, "kafka-consumer-groups", append([]string{"--bootstrap-server", address}, arguments...)...).Run(t)
-	var lines [][]string
-	for line := range strings.Lines(output) {
-		if words := strings.Fields(line); len(words) > 0 {
-			lines = append(lines, words)
-		}
-	}
-	return lines
-}
-
-func expectLine(t *testing.T, lines [][]string, want ...string) {
-	t.Helper()
-	if !slices.ContainsFunc(lines, func(line []string) bool { return slices.Equal(line, want) }) {
-		t.Errorf("%q is not among\n%q", want, lines)
-	}
-}
-
-// The words are those that Apache Kafka 3.7.2 makes its own tool print.
-func TestConsumerGroupsTool(t *testing.T) {
-	broker := harness.Start(t, harness.Options{Overrides: atOnce, Decodes: []string{"coordinator", "timestamp-lookup"}})
-	address, topic, group := broker.Bootstrap(), uniqueName(t), "tool"
-	createTopic(t, address, topic, 2)
-	records := numbered("franz", 10)
-	franzProduce(t, address, topic, records)
-	compare(t, franzInGroup(t, address, topic, group, 4), records[:4])
-	tool := func(arguments ...string) [][]string { return consumerGroups(t, "3.7.2", address, arguments...) }
-	of := []string{"--group", group}
-
-	expectLine(t, tool("--list"), group)
-	expectLine(t, tool("--list", "--state"), group, "Empty")
-	state := tool(append(of, "--describe", "--state")...)
-	expectLine(t, state, group, address, "(0)", "Empty", "0")
-	described := tool(append(of, "--describe")...)
-	expectLine(t, described, "GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID")
-	expectLine(t, described, group, topic, "0", "4", "10", "6", "-", "-", "-")
-
-	member := newFranz(t, address, kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic), kgo.ClientID("watcher"), kgo.Balancers(kgo.RangeBalancer()))
-	member.PollRecords(t.Context(), 1)
-	id, _ := member.GroupMetadata()
-	expectLine(t, tool(append(of, "--describe", "--members")...), group, id, "/127.0.0.1", "watcher", "2")
-	expectLine(t, tool(append(of, "--describe", "--state")...), group, address, "(0)", "range", "Stable", "1")
-	expectLine(t, tool(append(of, "--describe")...), group, topic, "0", "4", "10", "6", id, "/127.0.0.1", "watcher")
-	busy := shellTool(t, "3.7.2", "kafka-consumer-groups", "--bootstrap-server", address, "--delete", "--group", group).Try(t)
-	if said := busy.Output + busy.Errors; !strings.Contains(said, "GroupNotEmptyException") {
-		t.Errorf("a group with members is deleted: %s", said)
-	}
-	member.Close()
-
-	reset := append(of, "--reset-offsets", "--topic", topic+":0", "--execute")
-	for method, want := range map[string]string{
-		"--to-earliest": "0", "--to-latest": "10", "--to-offset 7": "7", "--to-datetime 2020-01-01T00:00:00.000": "0", "--by-duration PT1H": "0",
-	} {
-		expectLine(t, tool(append(reset, strings.Fields(method)...)...), group, topic, "0", want)
-	}
-	tool(append(reset, "--to-offset", "7")...)
-	expectLine(t, tool(append(reset, "--shift-by", "-3")...), group, topic, "0", "4")
-	expectLine(t, tool(append(of, "--delete-offsets", "--topic", topic+":0")...), topic, "0", "Successful")
-	expectLine(t, tool(append(of, "--reset-offsets", "--topic", topic, "--to-latest", "--execute")...), group, topic, "0", "10")
-	expectLine(t, tool(append(of, "--delete")...), strings.Fields("Deletion of requested consumer groups ('"+group+"') was successful.")...)
-	if lines := tool("--list"); len(lines) != 0 {
-		t.Errorf("after the deletion: %q", lines)
 	}
 }

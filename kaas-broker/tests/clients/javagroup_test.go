@@ -20,7 +20,7 @@ func TestJavaGroupUnderChurn(t *testing.T) {
 			c := newChurn(t, broker)
 			members := newJavaCrew(t, broker.Bootstrap(), c.topic, c.group, assignor, c.witness)
 			c.crew = members
-			c.run(harness.Rounds(6, 150), true)
+			c.run(harness.Rounds(6, 40), true)
 			members.finish()
 		})
 	}

@@ -190,6 +190,12 @@ const (
 	portsToTry      = 2700
 )
 
+// FreeAddress is a loopback host:port for a program beside the broker, where nobody listens.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	return freeAddress(t, firstHealthPort)
+}
+
 // freeAddress finds a loopback port that nobody uses, above first.
 func freeAddress(t testing.TB, first int) string {
 	t.Helper()

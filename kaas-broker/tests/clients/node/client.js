@@ -1,4 +1,4 @@
-// kafkajs: client.js produce|consume|group|admin bootstrap=… topic=… [count=…] [group=…] [compression=…] [idempotent=true]
+// kafkajs: client.js produce|consume|group|member|admin bootstrap=… topic=… [count=…] [group=…] [compression=…] [idempotent=true]
 'use strict'
 
 const assert = require('node:assert')
@@ -78,6 +78,21 @@ async function consumeInGroup(kafka, { topic, group, count }) {
   await consumer.disconnect()
 }
 
+// A member of a group until SIGTERM. It writes partition, offset and a dot for each record before that is committed.
+async function stayInGroup(kafka, { topic, group, session }) {
+  const consumer = kafka.consumer({ groupId: group, sessionTimeout: Number(session), heartbeatInterval: 300, rebalanceTimeout: 5000, maxWaitTimeInMs: 100 })
+  await consumer.connect()
+  await consumer.subscribe({ topic, fromBeginning: true })
+  const terminated = new Promise(resolve => process.once('SIGTERM', resolve))
+  await consumer.run({
+    autoCommitThreshold: 20,
+    autoCommitInterval: 100,
+    eachMessage: async ({ partition, message }) => console.log(`${partition} ${message.offset} .`),
+  })
+  await terminated
+  await consumer.disconnect()
+}
+
 async function connect(kafka, topic) {
   const createCluster = Object.getOwnPropertySymbols(kafka).map(symbol => kafka[symbol]).find(value => typeof value === 'function')
   const cluster = createCluster.call(kafka, {})
@@ -115,7 +130,7 @@ async function administer(kafka, { topic }) {
 async function main([verb, ...words]) {
   const settings = Object.fromEntries(words.map(word => word.split(/=(.*)/s).slice(0, 2)))
   const kafka = new Kafka({ brokers: [settings.bootstrap], clientId: 'kaas-test', logLevel: logLevel.ERROR, retry: { retries: 8 } })
-  await { produce, consume, group: consumeInGroup, admin: administer }[verb](kafka, settings)
+  await { produce, consume, group: consumeInGroup, member: stayInGroup, admin: administer }[verb](kafka, settings)
 }
 
 main(process.argv.slice(2)).then(() => process.exit(0), error => {
