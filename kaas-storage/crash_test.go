@@ -149,6 +149,52 @@ var programs = []program{
 		w.take()
 		w.append("e", 2)
 	}},
+	{name: "transactions", run: func(w *crashWorld) {
+		w.begin(1)
+		w.append("a", 1)
+		w.begin(2)
+		w.end(1, false)
+		w.idle()
+		w.begin(3)
+		w.end(2, true)
+		w.end(3, false)
+		w.append("b", 1)
+	}},
+	{name: "transactions over segments and owners", config: func(c *storage.Config) { c.IndexInterval, c.SegmentBytes = 1, 150 }, run: func(w *crashWorld) {
+		w.begin(1)
+		w.begin(2)
+		w.end(2, false)
+		w.take()
+		w.begin(3)
+		w.idle()
+		w.end(1, false)
+		w.handover()
+		w.take()
+		w.end(3, false)
+		w.append("b", 1)
+		w.take()
+	}},
+	{name: "transactions and deleted records", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		w.begin(1)
+		w.begin(2)
+		w.end(1, false)
+		w.append("a", 2)
+		w.deleteRecords(4)
+		w.end(2, false)
+		w.deleteRecords(6)
+		w.begin(3)
+		w.deleteRecords(10)
+	}},
+	{name: "page cache, transactions", pageCache: true, config: func(c *storage.Config) { c.FlushMessages, c.SegmentBytes = 1000, 150 }, run: func(w *crashWorld) {
+		w.begin(1)
+		w.begin(2)
+		w.end(1, false)
+		w.begin(3)
+		w.append("a", 1)
+		w.end(3, true)
+		w.take()
+		w.end(2, false)
+	}},
 	{name: "page cache, markers", pageCache: true, config: func(c *storage.Config) { c.FlushMessages = 1000 }, run: func(w *crashWorld) {
 		w.append("a", 2)
 		w.marker()
@@ -252,6 +298,7 @@ func (w *crashWorld) try(where, choice string, survive vfs.Choice) {
 	if w.program.pageCache {
 		clear(l.promised)
 		clear(l.producers)
+		clear(l.transactions.open)
 		maps.Copy(l.promised, l.firm)
 	}
 	image := w.disk.PowerCut(survive)
@@ -339,6 +386,20 @@ func (w *crashWorld) marker() {
 func (w *crashWorld) sequenced(id int64, sequence int32, n int) {
 	w.t.Helper()
 	must(w.t, w.ledger.write(w.p, sequenced(w.t, id, 0, sequence, n)))
+	synctest.Wait()
+}
+
+// begin begins a transaction of a producer.
+func (w *crashWorld) begin(id int64) {
+	w.t.Helper()
+	must(w.t, w.ledger.begin(w.p, id))
+	synctest.Wait()
+}
+
+// end ends it.
+func (w *crashWorld) end(id int64, commit bool) {
+	w.t.Helper()
+	must(w.t, w.ledger.end(w.p, id, id*10, commit))
 	synctest.Wait()
 }
 

@@ -93,7 +93,7 @@ func work(filesystem vfs.FS, l *ledger, config storage.Config) error {
 	}
 	l.exists = true
 	steps := []func(p *storage.Partition, step int) error{
-		l.step, l.step, idleStep, l.step, l.deleteStep, l.step, handoverStep, l.step, l.step, handoverStep, l.step, l.deleteStep, idleStep, l.step,
+		l.step, l.beginStep, idleStep, l.step, l.endStep, l.deleteStep, l.beginStep, handoverStep, l.step, l.endStep, handoverStep, l.step, l.deleteStep, idleStep, l.step,
 	}
 	var p *storage.Partition
 	for i, failures := 0, 0; i < len(steps); {
@@ -130,6 +130,21 @@ func (l *ledger) step(p *storage.Partition, step int) error {
 		return err
 	}
 	return l.write(p, b)
+}
+
+// beginStep begins a transaction of a producer of its own.
+func (l *ledger) beginStep(p *storage.Partition, step int) error {
+	return l.begin(p, int64(p.Epoch())*100+int64(step))
+}
+
+// endStep aborts what is open.
+func (l *ledger) endStep(p *storage.Partition, _ int) error {
+	for id := range l.transactions.open {
+		if err := l.end(p, id, 1, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (l *ledger) deleteStep(p *storage.Partition, _ int) error {

@@ -20,6 +20,8 @@ type promise struct {
 	epoch storage.Epoch
 }
 
+var errContradiction = errors.New("it contradicts an earlier promise")
+
 // lastBatch is the newest acknowledged batch of an idempotent producer.
 type lastBatch struct {
 	sequence int32
@@ -38,10 +40,15 @@ type ledger struct {
 	producers map[int64]lastBatch
 	exists    bool // the partition was acknowledged to exist
 	deleting  bool // its deletion has begun
+
+	transactions promisedTransactions
 }
 
 func newLedger() *ledger {
-	return &ledger{promised: map[int64]promise{}, firm: map[int64]promise{}, asked: map[int64]map[string]bool{}, producers: map[int64]lastBatch{}}
+	return &ledger{
+		promised: map[int64]promise{}, firm: map[int64]promise{}, asked: map[int64]map[string]bool{}, producers: map[int64]lastBatch{},
+		transactions: newPromisedTransactions(),
+	}
 }
 
 func (l *ledger) clone() *ledger {
@@ -52,6 +59,7 @@ func (l *ledger) clone() *ledger {
 	for offset, values := range l.asked {
 		c.asked[offset] = maps.Clone(values)
 	}
+	c.transactions = l.transactions.clone()
 	c.start, c.startAsk, c.exists, c.deleting = l.start, l.startAsk, l.exists, l.deleting
 	return c
 }
@@ -105,7 +113,7 @@ func (l *ledger) promise(r storage.AppendResult, b batch.Batch, epoch storage.Ep
 	for i, value := range values {
 		offset := r.BaseOffset + int64(i)
 		if old, known := l.promised[offset]; known && old.value != value {
-			return fmt.Errorf("offset %d was promised to hold %s, now %s", offset, old.value, value)
+			return fmt.Errorf("offset %d was promised to hold %s, now %s: %w", offset, old.value, value, errContradiction)
 		}
 		l.promised[offset] = promise{value, epoch}
 	}
@@ -228,7 +236,7 @@ func (l *ledger) check(p *storage.Partition) error {
 			return err
 		}
 	}
-	return nil
+	return l.checkTransactions(p)
 }
 
 func (l *ledger) checkPromise(p *storage.Partition, found []promise, offset int64) error {
@@ -275,7 +283,10 @@ func (l *ledger) goOn(p *storage.Partition) error {
 	if err != nil {
 		return err
 	}
-	return l.write(p, next)
+	if err := l.write(p, next); err != nil {
+		return err
+	}
+	return l.goOnInTransactions(p)
 }
 
 // readLog reads all records with the epochs of their batches.

@@ -68,9 +68,11 @@ type contest struct {
 	config    storage.Config
 	running   atomic.Int32
 	engines   []*storage.Engine
+	turn      int64
 
 	mu         sync.Mutex
 	seen       map[int64]string // what any reader has seen at an offset
+	decided    map[int64]bool   // whether any reader of committed records has been told that the offset is aborted
 	violations []error
 }
 
@@ -99,12 +101,15 @@ func (c *contest) violate(err error) {
 // read is a consumer of an owner: nobody may see two different records at one offset.
 func (c *contest) read(p *storage.Partition) {
 	start := p.Offsets().LogStart
+	stable := p.Offsets().LastStable
+	aborted, abortedErr := p.AbortedIn(start, stable)
 	found, err := readLog(p)
-	if err != nil || p.Offsets().LogStart != start {
+	if err != nil || abortedErr != nil || p.Offsets().LogStart != start {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.compareDecisions(start, found[:max(stable-start, 0)], aborted)
 	for i, r := range found {
 		offset := start + int64(i)
 		if old, known := c.seen[offset]; known && old != r.value {
@@ -134,6 +139,8 @@ func (c *contest) lead(engine *storage.Engine, name string, filesystem vfs.FS, r
 
 func (c *contest) serve(p *storage.Partition, tag string, what int) error {
 	switch {
+	case what >= 8:
+		return c.transact(p)
 	case what == 0:
 		end := p.Offsets().HighWatermark
 		if end == 0 {
@@ -198,7 +205,7 @@ func TestOwnersContend(t *testing.T) {
 	}
 	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
-			c := &contest{t: t, seed: uint64(seed), disk: vfs.NewCrash(64 << 20), ledger: newLedger(), config: storage.DefaultConfig(), seen: map[int64]string{}}
+			c := &contest{t: t, seed: uint64(seed), disk: vfs.NewCrash(64 << 20), ledger: newLedger(), config: storage.DefaultConfig(), seen: map[int64]string{}, decided: map[int64]bool{}}
 			c.config.SegmentBytes, c.config.IndexInterval = 200, 1
 			must(t, create(c.disk))
 			c.ledger.exists = true
