@@ -50,7 +50,19 @@ func TestManifestsThatAreRefused(t *testing.T) {
 		"chain out of order": {
 			body(`"ownFirst":9,"recoveryPoint":9,"recoverySegment":9,"chain":[{"epoch":2,"first":0,"end":3,"validBytes":9},{"epoch":1,"first":3,"end":9,"lastSegment":3,"validBytes":9}]`), nil,
 		},
-		"negative index entries":     {body(`"recovery":{"timeEntries":-1}`), nil},
+		"negative index entries":   {body(`"recovery":{"timeEntries":-1}`), nil},
+		"negative aborted entries": {body(`"recovery":{"abortedEntries":-1}`), nil},
+		"transaction above the recovery point": {
+			body(`"producers":[{"id":1,"epoch":0,"batches":[],"transaction":{"start":0,"coordinator":-1,"identity":-1,"marker":-1}}]`), nil,
+		},
+		"negative transaction": {
+			body(`"producers":[{"id":1,"epoch":0,"batches":[],"transaction":{"start":-2,"coordinator":-1,"identity":-1,"marker":-1}}]`), nil,
+		},
+		"two transactions at one offset": {
+			sealManifest(1, `{"epoch":5,"logStart":3,"ownFirst":3,"recoveryPoint":3,"recoverySegment":3,"recovery":{},"producers":[
+				{"id":1,"epoch":0,"batches":[],"transaction":{"start":2,"coordinator":-1,"identity":-1,"marker":-1}},
+				{"id":2,"epoch":0,"batches":[],"transaction":{"start":2,"coordinator":-1,"identity":-1,"marker":-1}}]}`), nil,
+		},
 		"leader epochs out of order": {body(`"leaderEpochs":[{"epoch":3,"first":0},{"epoch":2,"first":5}]`), nil},
 	}
 	for name, c := range cases {
@@ -86,8 +98,25 @@ func TestManifestHasVersionAndChecksum(t *testing.T) {
 	}
 }
 
+const openManifest = `{"epoch":5,"logStart":3,"ownFirst":3,"recoveryPoint":3,"recoverySegment":3,"recovery":{"validBytes":0,"abortedEntries":0},` +
+	`"producers":[{"id":1,"epoch":2,"batches":[{"s":1}],"transaction":{"start":1,"coordinator":0,"identity":4,"marker":0}}]}`
+
+// A manifest that was written before there were transactions reads as one without any.
+func TestOlderManifestHasNoTransactions(t *testing.T) {
+	b := newBench(t, vfs.NewMem(1<<20), storage.Options{})
+	b.write("manifest.00000005", sealManifest(1, `{"epoch":5,"logStart":3,"ownFirst":3,"recoveryPoint":3,"recoverySegment":3,"recovery":{},"producers":[{"id":1,"epoch":2,"batches":[]}]}`))
+	p := b.take()
+	states := p.Producers()
+	if len(states) != 1 || states[0].TransactionStart != -1 || states[0].CoordinatorEpoch != -1 || states[0].MarkerIdentity != -1 {
+		t.Fatalf("producers: %+v", states)
+	}
+	if o := p.Offsets(); o.LastStable != 3 {
+		t.Fatalf("offsets: %+v", o)
+	}
+}
+
 func FuzzManifest(f *testing.F) {
-	for _, seed := range []string{plainManifest, `{"epoch":5,"logStart":3,"ownFirst":3,"recoveryPoint":3,"recoverySegment":3,"recovery":{"validBytes":0},"producers":[{"id":1,"epoch":2,"batches":[{"s":1}]}]}`, `{}`, `[]`} {
+	for _, seed := range []string{plainManifest, `{"epoch":5,"logStart":3,"ownFirst":3,"recoveryPoint":3,"recoverySegment":3,"recovery":{"validBytes":0},"producers":[{"id":1,"epoch":2,"batches":[{"s":1}]}]}`, openManifest, `{}`, `[]`} {
 		f.Add(seed, true)
 		f.Add(sealManifest(1, seed), false)
 	}
@@ -101,10 +130,13 @@ func FuzzManifest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if o := p.Offsets(); o.LogStart < 0 || o.LogEnd < o.LogStart {
+		if o := p.Offsets(); o.LogStart < 0 || o.LastStable < o.LogStart || o.HighWatermark < o.LastStable || o.LogEnd < o.HighWatermark {
 			t.Fatalf("offsets %+v", o)
 		}
 		_, _ = readLog(p)
+		_, _ = p.AbortedIn(0, 1<<62)
+		_, _ = p.Append(sequenced(t, 1, 2, 0, 1), storage.AppendOptions{})
+		_, _ = p.AppendMarker(storage.MarkerAppend{ProducerID: 1, Epoch: 2})
 		p.Abandon()
 	})
 }

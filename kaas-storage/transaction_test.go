@@ -171,3 +171,36 @@ func TestControlBatchesInAppend(t *testing.T) {
 		t.Fatalf("aborted: %+v, %v", found, err)
 	}
 }
+
+// A commit that is under way does not bring the last stable offset over a marker that is queued behind it.
+func TestMarkerInTheNextCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFaulty(16 << 20)
+		b := newBench(t, f, storage.Options{})
+		p := b.take()
+		must(t, sendTransactional(t, p, 1, 0).WaitDurable(context.Background()))
+		turns := make(chan struct{})
+		f.set(func(op vfs.Op) error {
+			if op.Kind == vfs.OpSync && !op.After {
+				<-turns
+			}
+			return nil
+		})
+		first, err := p.Append(records(t, "a", 1, 1000), storage.AppendOptions{})
+		must(t, err)
+		synctest.Wait()
+		marker := sendMarker(t, p, 1, true, 1)
+		turns <- struct{}{}
+		must(t, first.WaitDurable(context.Background()))
+		if o := p.Offsets(); o.LastStable != 0 || o.HighWatermark != 2 {
+			t.Fatalf("offsets %+v", o)
+		}
+		must(t, storagetest.CheckTransactions(p))
+		f.clear()
+		turns <- struct{}{}
+		must(t, marker.WaitDurable(context.Background()))
+		if o := p.Offsets(); o.LastStable != 3 {
+			t.Fatalf("offsets %+v", o)
+		}
+	})
+}

@@ -26,6 +26,9 @@ func (w *world) epilogue() error {
 	if err := w.ledAgain(final); err != nil {
 		return err
 	}
+	if err := w.transactionsEnd(final); err != nil {
+		return err
+	}
 	if err := w.judge.examine(final.lead, w.producers); err != nil {
 		return err
 	}
@@ -118,6 +121,9 @@ func (j *judge) examine(l *leadership, all []*producer) error {
 		if _, ok := j.seen[offset]; !ok && offset >= bounds.LogStart {
 			return fmt.Errorf("acknowledged offset %d is not in the log", offset)
 		}
+	}
+	if err := j.examineTransactions(l); err != nil {
+		return err
 	}
 	for _, p := range all[:producers] {
 		if err := j.examineProducer(l, p, bounds); err != nil {

@@ -53,6 +53,11 @@ func shortPrograms() []bounded {
 		{withCrash(overtakenTaker()), 1},
 		{lostClaim(), 1},
 		{destroying(), 1},
+		{openOverTakeover(), -1},
+		{withCrash(openOverTakeover()), 2},
+		{delayed(openOverTakeover()), 2},
+		{markerOfOldOwner(), 2},
+		{withCrash(abortedBeforeHandover()), 2},
 	}
 }
 
@@ -168,6 +173,42 @@ func lostClaim() Plan {
 	p.Name = "a taker's claim is lost at a server crash"
 	p.Owners = append(p.Owners, OwnerPlan{"thief", "4", []Step{Take()}})
 	p.Losses = []loss{{"directories that were made are lost", func(c fileserver.Change) bool { return c.Kind != vfs.ChangeMkdir }}}
+	return p
+}
+
+// openOverTakeover is a transaction that one leader begins and another may end, each with the same decision.
+func openOverTakeover() Plan {
+	p := twoOwners()
+	p.Name = "open transaction, old leader and taker"
+	p.Prelude = []Step{Take(), Transact(0)}
+	p.Owners = []OwnerPlan{
+		{"old", "1", []Step{Transact(0)}},
+		{"taker", "2", []Step{Take(), Transact(0)}},
+	}
+	return p
+}
+
+// markerOfOldOwner is a marker that is late at its leader, while a taker is told the same, and the next transaction begins there.
+func markerOfOldOwner() Plan {
+	p := openOverTakeover()
+	p.Name = "next transaction at the taker, late marker at the old leader"
+	p.Prelude = []Step{Take(), Transact(0), Transact(1)}
+	p.Owners = []OwnerPlan{
+		{"old", "1", []Step{SendTransact(0), Repeat(0), Transact(1)}},
+		{"taker", "2", []Step{Take(), Transact(0), Transact(0), Repeat(0), Transact(1)}},
+	}
+	return p
+}
+
+// abortedBeforeHandover is an aborted transaction that is in a file only, when the server crashes.
+func abortedBeforeHandover() Plan {
+	p := twoOwners()
+	p.Name = "aborted transaction, handed over"
+	p.Prelude = []Step{Take(), Transact(0), Transact(0), Append(0), Handover()}
+	p.Owners = []OwnerPlan{
+		{"old", "1", nil},
+		{"taker", "2", []Step{Take(), Transact(0), Transact(1)}},
+	}
 	return p
 }
 

@@ -21,6 +21,7 @@ type leadership struct {
 	closed    atomic.Bool
 	offsets   storage.Offsets // as last seen
 	read      int64           // offset up to which the judge has read
+	decided   int64           // and up to which it has compared decisions
 }
 
 // record is what a reader sees at one offset.
@@ -136,14 +137,21 @@ func (j *judge) observe(blocked map[*Owner]bool) error {
 
 func (j *judge) look(l *leadership, blocked bool) {
 	now := l.partition.Offsets()
-	if now.LogStart < l.offsets.LogStart || now.HighWatermark < l.offsets.HighWatermark {
+	if now.LogStart < l.offsets.LogStart || now.LastStable < l.offsets.LastStable || now.HighWatermark < l.offsets.HighWatermark {
 		j.violatedf("bounds of %s go back from %+v to %+v", l.owner.name, l.offsets, now)
 	}
 	l.offsets = now
-	if blocked || l.closed.Load() || l.read >= now.HighWatermark {
+	if blocked || l.closed.Load() {
 		return
 	}
-	if err := j.readOn(l, now); err != nil && l.partition.Err() == nil && l == j.leaderships[len(j.leaderships)-1] {
+	err := error(nil)
+	if l.read < now.HighWatermark {
+		err = j.readOn(l, now)
+	}
+	if err == nil {
+		err = j.compareDecisions(l, now)
+	}
+	if err != nil && l.partition.Err() == nil && l == j.leaderships[len(j.leaderships)-1] {
 		j.violatedf("%s, the newest leader, cannot read at offset %d below its watermark %d: %w", l.owner.name, l.read, now.HighWatermark, err)
 	}
 }
@@ -216,6 +224,10 @@ func (j *judge) compareBounds() {
 		if lower.offsets.HighWatermark > higher.offsets.HighWatermark {
 			j.violatedf("%s at epoch %d shows watermark %d, %s at epoch %d only %d", lower.owner.name, lower.epoch, lower.offsets.HighWatermark,
 				higher.owner.name, higher.epoch, higher.offsets.HighWatermark)
+		}
+		if lower.offsets.LastStable > higher.offsets.LastStable {
+			j.violatedf("%s at epoch %d shows last stable offset %d, %s at epoch %d only %d", lower.owner.name, lower.epoch, lower.offsets.LastStable,
+				higher.owner.name, higher.epoch, higher.offsets.LastStable)
 		}
 		if lower.offsets.LogStart > higher.offsets.LogStart {
 			j.violatedf("%s at epoch %d shows log start %d, %s at epoch %d goes back to %d", lower.owner.name, lower.epoch, lower.offsets.LogStart,

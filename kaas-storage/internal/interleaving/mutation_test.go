@@ -29,6 +29,7 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 		{"manifest before removal", filesBeforeManifest, deleting(twoOwners())},
 		{"check before removal", removalWithoutCheck, deleting(twoOwners())},
 		{"sync of the claim before lower ones go", claimNotSynced, lostClaim()},
+		{"sync of the transaction index", abortedNotSynced, withCrash(abortedBeforeHandover())},
 		{"sync after the removal of claims", claimsNotSynced, withCrash(overtakenTaker())},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -69,7 +69,7 @@ func randomSteps(r *rand.Rand, takes bool, n int) []Step {
 		steps = append(steps, Take())
 	}
 	for range n {
-		switch r.IntN(12) {
+		switch r.IntN(16) {
 		case 0, 1:
 			steps = append(steps, Take())
 		case 2:
@@ -78,6 +78,12 @@ func randomSteps(r *rand.Rand, takes bool, n int) []Step {
 			steps = append(steps, DeleteRecords(int64(r.IntN(4))))
 		case 4:
 			steps = append(steps, Abandon())
+		case 12, 13:
+			steps = append(steps, Transact(r.IntN(transactors)))
+		case 14:
+			steps = append(steps, SendTransact(r.IntN(transactors)))
+		case 15:
+			steps = append(steps, Repeat(r.IntN(transactors)))
 		case 5, 6:
 			steps = append(steps, Send(r.IntN(producers+1)))
 		default:

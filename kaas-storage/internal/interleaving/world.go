@@ -51,16 +51,17 @@ type Step struct {
 
 // world is the state of one run.
 type world struct {
-	plan      Plan
-	server    *fileserver.Server
-	clients   map[string]*fileserver.Client
-	owners    []*Owner
-	gate      *gate
-	judge     *judge
-	producers []*producer
-	script    []string
-	crashes   int
-	pauses    int
+	plan        Plan
+	server      *fileserver.Server
+	clients     map[string]*fileserver.Client
+	owners      []*Owner
+	gate        *gate
+	judge       *judge
+	producers   []*producer
+	transactors []*transactor
+	script      []string
+	crashes     int
+	pauses      int
 }
 
 func newWorld(plan Plan) (*world, error) {
@@ -74,6 +75,9 @@ func newWorld(plan Plan) (*world, error) {
 		w.producers = append(w.producers, &producer{id: int64(id + 1)})
 	}
 	w.producers = append(w.producers, &producer{id: producers + 1, plain: true})
+	for number := range int64(transactors) {
+		w.transactors = append(w.transactors, &transactor{id: firstTransactor + number})
+	}
 	setup := w.server.Client("setup").Process("setup")
 	if err := setup.MkdirAll(directory); err != nil {
 		return nil, err
