@@ -47,6 +47,11 @@ test: dependencies ## Runs the tests of every module, each on its own
 test-clients: client-suites build ## Runs real Kafka clients against bin/kaas
 	cd kaas-broker/tests && KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) clients go test -count 1 -timeout 20m $(CLIENTS) ./...
 
+.PHONY: test-clients-long
+test-clients-long: client-suites build ## MirrorMaker, killed applications and whatever else takes too long for each change, about ten minutes
+	cd kaas-broker/tests && KAAS_LONG=1 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "long runs of clients" \
+		go test -count 1 -timeout 30m -run 'Mirror|Streams|Connect|Churn' -v $(CLIENTS) ./clients
+
 .PHONY: soak
 soak: client-suites build ## Kills kaas 500 times, freezes it 300 times, hostile clients and SEEDS schedules, about an hour
 	cd kaas-broker && GOWORK=off go build -race -o ../bin/kaas-race ./cmd/kaas

@@ -64,11 +64,22 @@ func Start(t testing.TB, options Options) *Broker {
 		}
 		return &Broker{address: address, running: true}
 	}
+	return run(t, options, Apache())
+}
+
+// StartApache runs an Apache Kafka beside the broker under test.
+func StartApache(t testing.TB, options Options) *Broker {
+	t.Helper()
+	return run(t, options, true)
+}
+
+func run(t testing.TB, options Options, isApache bool) *Broker {
+	t.Helper()
 	if options.Dir == "" {
 		options.Dir = t.TempDir()
 	}
 	broker := &Broker{address: freeAddress(t, firstBrokerPort), options: options}
-	if Apache() {
+	if isApache {
 		broker.process = newApache(t, broker.address, options)
 	} else {
 		broker.process = newKaas(t, broker.address, options)
