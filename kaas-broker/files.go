@@ -7,11 +7,11 @@ import (
 	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 )
 
-// What needs an open file. The counts per partition are those of the log engine: its directory and its claim while it is idle, the last segment and
+// What needs an open file. The counts per partition are those of the log engine: its claim while it is idle; its directory, the last segment and
 // its two indexes more while it is written to.
 const (
 	filesOfProcess    = 64
-	filesPerIdle      = 2
+	filesPerIdle      = 1
 	filesPerActive    = 5
 	filesPerTakeover  = 4
 	parallelTakeovers = 64

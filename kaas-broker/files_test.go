@@ -11,10 +11,10 @@ func TestFileNeeds(t *testing.T) {
 		want                           FileNeeds
 	}{
 		"no partitions":         {0, 0, math.MaxInt32, FileNeeds{0, 164, 1064}},
-		"a few":                 {10, 0, math.MaxInt32, FileNeeds{10, 224, 1154}},
-		"with slots":            {10, 50, math.MaxInt32, FileNeeds{10, 524, 1604}},
-		"more than taken over":  {1000, 0, math.MaxInt32, FileNeeds{1000, 2420, 6320}},
-		"connections are bound": {10, 0, 20, FileNeeds{10, 144, 174}},
+		"a few":                 {10, 0, math.MaxInt32, FileNeeds{10, 214, 1154}},
+		"with slots":            {10, 50, math.MaxInt32, FileNeeds{10, 464, 1604}},
+		"more than taken over":  {1000, 0, math.MaxInt32, FileNeeds{1000, 1420, 6320}},
+		"connections are bound": {10, 0, 20, FileNeeds{10, 134, 174}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := fileNeeds(test.partitions, test.slots, test.connections); got != test.want {

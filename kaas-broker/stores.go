@@ -46,6 +46,9 @@ func (s *stores) open(ctx context.Context, o Options) error {
 	if s.cluster, err = clusterdir.Open(ctx, cluster, clusterdir.Options{Path: path, Logger: o.Logger}); err != nil {
 		return fmt.Errorf("cluster directory %s: %w", c.ClusterDir, err)
 	}
+	if err := storage.CheckFencing(s.cluster.Root()); err != nil {
+		return fmt.Errorf("cluster directory %s: %w", c.ClusterDir, err)
+	}
 	if c.Mode == config.ModeSingle {
 		if err := s.claim(ctx); err != nil {
 			return fmt.Errorf("cluster directory %s: %w", c.ClusterDir, err)

@@ -116,12 +116,13 @@ func (e *Engine) Take(ctx context.Context, directory vfs.Dir, o TakeOptions) (*P
 	var t *takeover
 	began := time.Now()
 	err := e.blocking(ctx, o.Volume, func() error {
-		var err error
-		t, err = takeOver(dir, o)
-		err = e.retryWhenFull(err, o.Volume, func() error {
-			t, err = takeOver(dir, o)
+		take := func() (err error) {
+			if err = o.Volume.checkFencing(); err == nil {
+				t, err = takeOver(dir, o)
+			}
 			return err
-		})
+		}
+		err := e.retryWhenFull(take(), o.Volume, take)
 		if err == nil {
 			dir.reopenThrough(t.claim)
 		}

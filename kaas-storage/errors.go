@@ -36,6 +36,8 @@ var (
 	ErrFutureVersion = errors.New("written by a later version")
 	// ErrForeignVolume: the volume's identity stamp names another cluster or another volume.
 	ErrForeignVolume = errors.New("volume belongs to another cluster")
+	// ErrNotFencing: on this file system the owner of a log would not notice that another has taken over. Nothing is kept on it.
+	ErrNotFencing = errors.New("this file system cannot fence")
 )
 
 // isGone reports that a name is not there, or that the directory it was in is not: for the latter NFS answers ESTALE.

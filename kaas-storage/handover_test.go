@@ -187,7 +187,7 @@ func TestAFailedManifestEndsTheEpochOfACancelledRequest(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	<-p.Done() // the request may have been cancelled before the error came back
+	<-p.Done() // the request may have been canceled before the error came back
 	if !errors.Is(p.Err(), syscall.EIO) {
 		t.Fatalf("leadership ended with %v", p.Err())
 	}

@@ -50,6 +50,7 @@ type Volume struct {
 	room    atomic.Int64 // bytes that may still be appended before the next look at the free space
 	relieve bool
 
+	fences     atomic.Bool // CheckFencing has succeeded
 	refreshing atomic.Bool // the engine is looking at it
 	mu         sync.Mutex  // of the reserve file
 }
@@ -63,54 +64,87 @@ func newVolume(filesystem vfs.FS, id string, slots int) *Volume {
 	}
 	v := &Volume{fs: filesystem, id: id, slots: make(chan struct{}, slots)}
 	v.room.Store(math.MaxInt64 / 2)
+	v.fences.Store(filesystem == nil)
 	return v
 }
 
-// OpenVolume checks the identity of the volume at the root of filesystem and stamps an unstamped one.
-// ErrForeignVolume means that it is another's, ErrFutureVersion that later software wrote the stamp.
+// OpenVolume checks the identity of the volume at the root of filesystem, that its claims fence, and stamps an unstamped one.
+// ErrForeignVolume means that it is another's, ErrFutureVersion that later software wrote the stamp, ErrNotFencing that no log is safe there.
 func OpenVolume(filesystem vfs.FS, o VolumeOptions) (*Volume, error) {
 	root, err := filesystem.OpenDir(".")
 	if err != nil {
 		return nil, &StorageError{Op: "open volume", Path: ".", Err: err}
 	}
 	defer root.Close()
-	if err := checkStamp(root, o); err != nil {
+	stamped, err := checkStamp(root, o)
+	if err != nil {
 		return nil, err
 	}
 	v := newVolume(filesystem, o.ID, o.Slots)
 	v.reserve, v.relieve = o.Reserve, o.Relieve
+	// On a full volume takeovers try it: they need a directory, too.
+	if err := v.checkFencing(); err != nil && !isFull(err) {
+		return nil, err
+	}
+	if !stamped {
+		if err := writeStamp(root, o); err != nil {
+			return nil, err
+		}
+	}
 	if err := v.restoreReserve(); err != nil && !isFull(err) {
 		return nil, &StorageError{Op: "write reserve file", Path: root.Path(), Err: err}
 	}
 	return v, v.Refresh()
 }
 
-// checkStamp compares or writes the stamp. Two first openers may both write it: rename is atomic, and both write the same cluster.
-func checkStamp(root vfs.Dir, o VolumeOptions) error {
-	data, err := vfs.ReadFile(root, stampName, 1<<16)
-	if errors.Is(err, fs.ErrNotExist) {
-		data, err := json.Marshal(stamp{stampVersion, o.ClusterID, o.ID})
-		if err != nil {
-			return fmt.Errorf("encode volume stamp: %w", err)
-		}
-		if err := vfs.WriteFileAtomic(root, stampName, data); err != nil {
-			return &StorageError{Op: "write volume stamp", Path: root.Path(), Err: err}
-		}
+// checkFencing tries it once for as long as the volume is open.
+func (v *Volume) checkFencing() error {
+	if v.fences.Load() {
 		return nil
 	}
+	root, err := v.fs.OpenDir(".")
 	if err != nil {
-		return &StorageError{Op: "read volume stamp", Path: root.Path(), Err: err}
+		return &StorageError{Op: "open volume", Path: ".", Err: err}
+	}
+	defer root.Close()
+	if err := CheckFencing(root); err != nil {
+		return err
+	}
+	v.fences.Store(true)
+	return nil
+}
+
+// checkStamp compares the stamp, if there is one.
+func checkStamp(root vfs.Dir, o VolumeOptions) (stamped bool, err error) {
+	data, err := vfs.ReadFile(root, stampName, 1<<16)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, &StorageError{Op: "read volume stamp", Path: root.Path(), Err: err}
 	}
 	var s stamp
 	if err := json.Unmarshal(data, &s); err != nil {
-		return &CorruptionError{Dir: root.Path(), File: stampName, Offset: -1, Cause: err.Error()}
+		return false, &CorruptionError{Dir: root.Path(), File: stampName, Offset: -1, Cause: err.Error()}
 	}
 	switch {
 	case s.Version > stampVersion:
-		return fmt.Errorf("%s/%s has version %d, this software knows up to %d: %w", root.Path(), stampName, s.Version, stampVersion, ErrFutureVersion)
+		return false, fmt.Errorf("%s/%s has version %d, this software knows up to %d: %w", root.Path(), stampName, s.Version, stampVersion, ErrFutureVersion)
 	case s.ClusterID != o.ClusterID || s.VolumeID != o.ID:
-		return fmt.Errorf("%s is stamped for cluster %s volume %s, expected %s %s: %w",
+		return false, fmt.Errorf("%s is stamped for cluster %s volume %s, expected %s %s: %w",
 			root.Path(), s.ClusterID, s.VolumeID, o.ClusterID, o.ID, ErrForeignVolume)
+	}
+	return true, nil
+}
+
+// writeStamp makes the volume ours. Two first openers may both do it: rename is atomic, and both write the same cluster.
+func writeStamp(root vfs.Dir, o VolumeOptions) error {
+	data, err := json.Marshal(stamp{stampVersion, o.ClusterID, o.ID})
+	if err != nil {
+		return fmt.Errorf("encode volume stamp: %w", err)
+	}
+	if err := vfs.WriteFileAtomic(root, stampName, data); err != nil {
+		return &StorageError{Op: "write volume stamp", Path: root.Path(), Err: err}
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func TestCreateIsFinishedAfterACrashAtAnyStep(t *testing.T) {
 	for n := 1; ; n++ {
 		memory := vfs.NewMem(0)
 		volume(t, memory)
-		err := topicdir.Create(t.Context(), volume(t, dieAt(memory, n)), topic, 0, 5)
+		err := topicdir.Create(t.Context(), dyingVolume(t, memory, n), topic, 0, 5)
 		if err == nil {
 			if n < 5 {
 				t.Fatalf("creation took only %d changes", n)

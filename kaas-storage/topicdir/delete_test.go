@@ -108,7 +108,7 @@ func TestDeleteIsFinishedAfterACrashAtAnyStep(t *testing.T) {
 		}
 		var floor storage.Epoch
 		raise := func(e storage.Epoch) error { floor = max(floor, e); return nil }
-		died := topicdir.Delete(t.Context(), volume(t, dieAt(memory, n)), topic, raise)
+		died := topicdir.Delete(t.Context(), dyingVolume(t, memory, n), topic, raise)
 		if died != nil && !errors.Is(died, errCrash) {
 			t.Fatal(died)
 		}

@@ -29,11 +29,12 @@ func volume(t *testing.T, fs vfs.FS) *storage.Volume {
 	return v
 }
 
-// dieAt lets a process work on fs until its nth change, counted from 1, which is not made, nor anything after it.
-func dieAt(fs vfs.FS, n int) vfs.FS {
-	changes := 0
-	return vfs.NewFault(fs, func(op vfs.Op) error {
-		if op.After {
+// dyingVolume opens the volume in fs and lets its process work until its nth change, counted from 1, which is not made, nor anything after it.
+func dyingVolume(t *testing.T, fs vfs.FS, n int) *storage.Volume {
+	t.Helper()
+	changes, opened := 0, false
+	dying := vfs.NewFault(fs, func(op vfs.Op) error {
+		if op.After || !opened {
 			return nil
 		}
 		if op.Kind.Mutating() {
@@ -44,6 +45,9 @@ func dieAt(fs vfs.FS, n int) vfs.FS {
 		}
 		return nil
 	})
+	v := volume(t, dying)
+	opened = true
+	return v
 }
 
 // take opens a partition as its leader and returns the epoch that this took.
