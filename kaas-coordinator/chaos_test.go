@@ -192,7 +192,7 @@ func (c *chaos) produce(i int) (h history) {
 	for n := range chaosTransactions {
 		if !registered || c.below(8) == 0 {
 			producer = c.register(i)
-			h.ids, registered = append(h.ids, producer.ID), true
+			h.ids = append(h.ids, producer.ID)
 		}
 		outcome, err := c.transaction(i, n, producer)
 		h.outcomes += outcome

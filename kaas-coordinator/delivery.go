@@ -168,11 +168,8 @@ func (c *Coordinator) complete(led *leadership, id string, decided txn.Transacti
 		return err
 	}
 	defer led.Unlock()
-	t, _ := led.transaction(id)
-	if !t.State.IsDecided() || t.Identity != decided.Identity {
-		return nil
-	}
-	step := t.Complete(txn.Moment{Now: time.Now(), Next: led.slot.Next()})
+	// A decision leaves its state here only, so that it is still what it was.
+	step := decided.Complete(txn.Moment{Now: time.Now(), Next: led.slot.Next()})
 	_, err := c.storeTransaction(led, id, step.Next)
 	return err
 }
