@@ -208,6 +208,7 @@ func (p *Partition) writeGroup(watch *watchdog, g *commitGroup) error {
 	}
 	defer g.segment.log.release()
 	watch.begin()
+	g.segment.preallocate(file, g.position, g.bytes, p.config.Load().SegmentBytes)
 	if _, err := file.WriteVec(g.buffers, g.position); err != nil {
 		return g.segment.fail("write", err)
 	}

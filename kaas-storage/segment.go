@@ -30,6 +30,8 @@ type segment struct {
 	committed atomic.Int64 // bytes that readers may see
 	end       atomic.Int64 // offset behind the last batch that readers may see
 
+	reserved int64 // bytes of blocks that are reserved for the log; the committer's own
+
 	// The rest belongs to the appender, under the partition's mutex.
 	size    int64     // bytes, queued ones included
 	created time.Time // first append here, or the takeover

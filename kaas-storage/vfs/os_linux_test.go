@@ -124,6 +124,31 @@ func TestOSModesAndDescriptors(t *testing.T) {
 	}
 }
 
+// Reserved blocks change nothing that a reader could see.
+func TestOSPreallocate(t *testing.T) {
+	root := t.TempDir()
+	file, err := openDir(t, openOS(t, root), ".").Create("f")
+	must(t, err)
+	defer file.Close()
+	_, err = file.WriteAt([]byte("abc"), 0)
+	must(t, err)
+	err = file.(vfs.Preallocator).Preallocate(3, 8<<20)
+	if errors.Is(err, vfs.ErrNoPreallocation) {
+		t.Skip(err)
+	}
+	must(t, err)
+	var stat unix.Stat_t
+	must(t, unix.Stat(root+"/f", &stat))
+	if stat.Size != 3 || stat.Blocks*512 < 8<<20 {
+		t.Errorf("size %d, %d bytes of blocks", stat.Size, stat.Blocks*512)
+	}
+	_, err = file.WriteAt([]byte("def"), 3)
+	must(t, err)
+	if got, err := os.ReadFile(root + "/f"); string(got) != "abcdef" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // An opened directory is meant, not its path: what comes to lie at the path is not touched.
 func TestOSHandleIsNotRedirected(t *testing.T) {
 	root := t.TempDir()
