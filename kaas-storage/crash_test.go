@@ -160,6 +160,15 @@ var programs = []program{
 		w.end(3, false)
 		w.append("b", 1)
 	}},
+	{name: "transaction index made after the others", run: func(w *crashWorld) {
+		w.begin(1)
+		w.begin(2)
+		w.idle()
+		w.end(1, false)
+		w.idle()
+		w.end(2, false)
+		w.idle()
+	}},
 	{name: "transactions over segments and owners", config: func(c *storage.Config) { c.IndexInterval, c.SegmentBytes = 1, 150 }, run: func(w *crashWorld) {
 		w.begin(1)
 		w.begin(2)

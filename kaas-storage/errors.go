@@ -23,8 +23,8 @@ var (
 	ErrOutOfOrderSequence = errors.New("out of order sequence number")
 	// ErrProducerEpoch: the producer's epoch is below the one seen last (Kafka's INVALID_PRODUCER_EPOCH).
 	ErrProducerEpoch = errors.New("producer epoch is too old")
-	// ErrInvalidTransaction: a transactional batch whose transaction is not verified, or a plain one of a producer that has a transaction
-	// open (Kafka's INVALID_TXN_STATE).
+	// ErrInvalidTransaction: a transactional batch whose transaction is not verified, a plain one of a producer that has a transaction
+	// open, or a marker of no producer (Kafka's INVALID_TXN_STATE).
 	ErrInvalidTransaction = errors.New("batch is not part of the producer's transaction")
 	// ErrNoManifest: the directory was never prepared as a partition, or lost its manifests. It is never taken over.
 	ErrNoManifest = errors.New("partition has no manifest")

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/storagetest"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
@@ -178,6 +180,18 @@ func FuzzTail(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(good[:70]))
 	f.Add(make([]byte, 200))
+	var transactional []byte
+	for i, offset := range []int64{0, 1, 2, 3} {
+		b, err := batch.NewMarkerBatch(batch.Marker{Commit: i == 3, Identity: int64(i), HasIdentity: true}, 1, 0, 1000)
+		if i%2 == 0 {
+			b, err = buildTransactional(1, int32(i/2), 1, "t")
+		}
+		must(f, err)
+		b.SetBaseOffset(offset)
+		transactional = append(transactional, b...)
+	}
+	f.Add(transactional)
+	f.Add(transactional[:len(transactional)-20])
 	f.Fuzz(func(t *testing.T, content []byte) {
 		b := newBench(t, vfs.NewMem(8<<20), storage.Options{})
 		b.write("manifest.00000005", sealManifest(1, plainManifest))
@@ -188,6 +202,7 @@ func FuzzTail(f *testing.F) {
 		if end := p.Offsets().LogEnd; int64(len(found)) > end {
 			t.Fatalf("%d records below %d", len(found), end)
 		}
+		must(t, storagetest.CheckTransactions(p))
 	})
 }
 

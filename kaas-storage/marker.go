@@ -20,8 +20,11 @@ type MarkerAppend struct {
 // A marker whose identity is not above the producer's last is a duplicate: nothing is appended, and the ticket is that of the last one's commit.
 // One without identity, an administrator's abort, is never a duplicate.
 //
-// Errors: ErrProducerEpoch for an epoch below the producer's, ErrStorageFull, or why the leadership ended.
+// Errors: ErrInvalidTransaction for a negative producer id or epoch, ErrProducerEpoch for an epoch below the producer's, ErrStorageFull, or why the leadership ended.
 func (p *Partition) AppendMarker(m MarkerAppend) (Ticket, error) {
+	if m.ProducerID < 0 || m.Epoch < 0 {
+		return Ticket{}, fmt.Errorf("marker of producer %d, epoch %d: %w", m.ProducerID, m.Epoch, ErrInvalidTransaction)
+	}
 	now := time.Now()
 	b, err := batch.NewMarkerBatch(m.Marker, m.ProducerID, m.Epoch, now.UnixMilli())
 	if err != nil {
@@ -44,9 +47,9 @@ func (p *Partition) AppendMarker(m MarkerAppend) (Ticket, error) {
 	return p.addLocked(b, &m.Marker, config, AppendOptions{Sync: true}, now), nil
 }
 
-// markerOf reads what a control batch says; nil for any other batch, and for control batches that end no transaction.
+// markerOf reads what a producer's control batch says; nil for any other batch, and for control batches that end no transaction.
 func markerOf(b batch.Batch) (*batch.Marker, error) {
-	if !b.Control() {
+	if !b.Control() || b.ProducerID() < 0 {
 		return nil, nil
 	}
 	marker, ends, err := b.Marker(nil)

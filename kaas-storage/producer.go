@@ -171,13 +171,10 @@ func (t producerTable) record(b batch.Batch, seen int64) (begins bool) {
 		LastOffset:    b.LastOffset(),
 		Timestamp:     b.MaxTimestamp(),
 	})
-	if !b.Transactional() {
+	if !b.Transactional() || p.transaction().Start >= 0 {
 		return false
 	}
 	state := p.transaction()
-	if state.Start >= 0 {
-		return false
-	}
 	state.Start = b.BaseOffset()
 	p.Transaction = &state
 	return true

@@ -161,6 +161,9 @@ func TestControlBatchesInAppend(t *testing.T) {
 	must(t, sendTransactional(t, p, 1, 0).WaitDurable(context.Background()))
 	marker, err := batch.NewMarkerBatch(batch.Marker{}, 1, 0, 1000)
 	must(t, err)
+	if _, err := p.AppendMarker(storage.MarkerAppend{ProducerID: -1}); !errors.Is(err, storage.ErrInvalidTransaction) {
+		t.Fatalf("marker of no producer: %v", err)
+	}
 	torn := append(batch.Batch(nil), marker[:batch.HeaderSize]...)
 	if _, err := p.Append(torn, storage.AppendOptions{}); !errors.Is(err, batch.ErrMalformed) {
 		t.Fatalf("torn marker: %v", err)

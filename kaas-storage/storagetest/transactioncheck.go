@@ -69,27 +69,25 @@ func (l *transactionLog) read(p *storage.Partition, next int64, o storage.ReadOp
 			if err != nil {
 				return next, fmt.Errorf("behind offset %d: %w", next, err)
 			}
-			if err := l.note(b); err != nil {
-				return next, err
-			}
+			l.note(b)
 			next, data = b.LastOffset()+1, rest
 		}
 	}
 }
 
-func (l *transactionLog) note(b batch.Batch) error {
+func (l *transactionLog) note(b batch.Batch) {
 	id := b.ProducerID()
 	first, open := l.first[id]
 	switch {
-	case id < 0 || !b.Transactional():
+	case id < 0:
 	case !b.Control():
-		if !open {
+		if b.Transactional() && !open {
 			l.first[id] = b.BaseOffset()
 		}
 	default:
 		m, ends, err := b.Marker(nil)
 		if err != nil || !ends {
-			return err
+			return
 		}
 		delete(l.first, id)
 		if open && !m.Commit {
@@ -100,7 +98,6 @@ func (l *transactionLog) note(b batch.Batch) error {
 			l.aborted = append(l.aborted, storage.AbortedTransaction{ProducerID: id, FirstOffset: first, LastOffset: b.LastOffset(), LastStable: stable})
 		}
 	}
-	return nil
 }
 
 // checkProducers holds what each producer is said to have open against the log. What is queued behind the watermark the log does not tell.
