@@ -43,6 +43,60 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
+// BenchmarkTransaction is a whole transaction of a partition and a group, markers and completion included: what it costs beside its syncs.
+func BenchmarkTransaction(b *testing.B) {
+	for _, producers := range []int{1, 50} {
+		b.Run(fmt.Sprintf("producers=%d", producers), func(b *testing.B) {
+			filesystem := vfs.NewMem(1 << 30)
+			prepare(b, filesystem)
+			var ids []string
+			for i := range 2 * producers { // as many as callers at most, of two processors
+				ids = append(ids, fmt.Sprintf("tx-%d", i), fmt.Sprintf("group-%d", i))
+			}
+			p := begin(b, filesystem, coordinator.Options{ProducerIDs: &producerIDs{}, Delivery: &instant{}}, ids...)
+			waitServed(b, p, ids)
+			var next atomic.Int64
+			b.SetParallelism(producers)
+			b.ReportAllocs()
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				i := int(next.Add(1)) % (len(ids) / 2)
+				producer := p.register(ids[2*i])
+				for n := int64(0); pb.Next(); n++ {
+					if err := p.transact(ids[2*i], ids[2*i+1], producer, n); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+			b.StopTimer()
+			p.stop()
+		})
+	}
+}
+
+// instant places markers at once.
+type instant struct{}
+
+func (*instant) Deliver(_ context.Context, _ coordinator.Marker, to []coordinator.TransactionPartition) []error {
+	return make([]error, len(to))
+}
+
+// transact commits a transaction. Its beginning waits for the markers of the one before.
+func (p *process) transact(id, groupID string, producer coordinator.Producer, n int64) error {
+	ctx := context.Background()
+	if err := p.AddPartitions(ctx, id, producer, []coordinator.TransactionPartition{partitionOf("t", 0)}); err != nil {
+		return err
+	}
+	if err := p.AddOffsets(ctx, id, producer, groupID); err != nil {
+		return err
+	}
+	if err := p.stageAs(id, groupID, producer, commitOf("orders", 3, n)); err != nil {
+		return err
+	}
+	return p.EndTransaction(ctx, id, producer, true)
+}
+
 // groupsReplayed is the number of groups that BenchmarkReplay replays, all slots together; each has a member and ten offsets.
 const groupsReplayed = 10_000
 

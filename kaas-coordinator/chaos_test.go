@@ -42,7 +42,11 @@ type chaos struct {
 
 // TestTransactionsUnderChaos plays seeds. KAAS_SEEDS says how many, KAAS_SEED runs one.
 func TestTransactionsUnderChaos(t *testing.T) {
-	from, to := uint64(0), numberFrom(t, "KAAS_SEEDS", 60)
+	few := uint64(60)
+	if testing.Short() {
+		few = 15
+	}
+	from, to := uint64(0), numberFrom(t, "KAAS_SEEDS", few)
 	if only := numberFrom(t, "KAAS_SEED", 0); only > 0 {
 		from, to = only, only+1
 	}

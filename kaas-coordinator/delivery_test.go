@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -287,6 +288,87 @@ func TestTransactionsOnAFullVolume(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		if got := p.state("decided").State; got != txn.CompleteCommit || p.fetch("g", at("in", 0)).Offset != 5 || p.fetch("g", at("in", 1)).Offset != 7 {
 			t.Errorf("with room again it is %v", got)
+		}
+	})
+}
+
+// Whoever comes while markers are being placed waits for a moment: being told to come again would take longer.
+func TestNextTransactionWaitsForMarkers(t *testing.T) {
+	cases := []struct {
+		name    string
+		takes   time.Duration // to place the markers
+		want    error
+		answers time.Duration // after
+	}{
+		{"soon", 40 * time.Millisecond, nil, 40 * time.Millisecond},
+		{"late", time.Second, coordinator.ErrConcurrentTransactions, 100 * time.Millisecond},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				filesystem := vfs.NewMem(64 << 20)
+				prepare(t, filesystem)
+				options, parts := transactional()
+				parts.setBefore(func(context.Context, coordinator.Marker, coordinator.TransactionPartition) error {
+					time.Sleep(c.takes)
+					return nil
+				})
+				p := start(t, filesystem, options, "tx")
+				ctx := context.Background()
+				at0 := partitionOf("t", 0)
+				producer := p.register("tx")
+				for name, ask := range map[string]func() error{
+					"add partitions": func() error { return p.AddPartitions(ctx, "tx", producer, []coordinator.TransactionPartition{at0}) },
+					"add offsets":    func() error { return p.AddOffsets(ctx, "tx", producer, "g") },
+					"end again":      func() error { return p.EndTransaction(ctx, "tx", producer, true) },
+					"register": func() (err error) {
+						producer, err = p.InitProducerID(ctx, "tx", nobodyYet())
+						return err
+					},
+				} {
+					if producer.ID < 0 { // it was not told in time
+						producer = p.register("tx")
+					}
+					p.begin("tx", "", producer, at0)
+					must(t, p.EndTransaction(ctx, "tx", producer, true))
+					began := time.Now()
+					err := ask()
+					if took := time.Since(began); !errors.Is(err, c.want) || took != c.answers {
+						t.Errorf("%s: %v after %v", name, err, took)
+					}
+					time.Sleep(2 * time.Second)
+					if name == "add partitions" || name == "add offsets" {
+						_ = p.EndTransaction(ctx, "tx", producer, true) // where it was granted
+						time.Sleep(2 * time.Second)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The wait ends with the caller's patience, and with the leadership.
+func TestWaitForMarkersEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(64 << 20)
+		prepare(t, filesystem)
+		options, parts := transactional()
+		parts.setBefore(isUnreachable)
+		p := start(t, filesystem, options, "tx")
+		producer := p.register("tx")
+		p.begin("tx", "", producer, partitionOf("t", 0))
+		must(t, p.EndTransaction(context.Background(), "tx", producer, true))
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		defer cancel()
+		wants(t, p.AddPartitions(ctx, "tx", producer, nil), context.DeadlineExceeded)
+		answer := make(chan error, 1)
+		go func() { answer <- p.AddPartitions(context.Background(), "tx", producer, nil) }()
+		synctest.Wait()
+		p.stop()
+		wants(t, <-answer, coordinator.ErrNotCoordinator)
+		if took := time.Since(began); took != 10*time.Millisecond {
+			t.Errorf("took %v", took)
 		}
 	})
 }

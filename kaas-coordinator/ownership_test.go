@@ -60,10 +60,7 @@ func TestWhileLoading(t *testing.T) {
 		p := start(t, fault, coordinator.Options{}, "g")
 		must(t, p.commit("g", commitOf("t", 0, 1)))
 		p.stop()
-		p = begin(t, fault, coordinator.Options{}, "g")
-		p.mu.Lock()
-		p.acquired = func() { hold.Store(true) }
-		p.mu.Unlock()
+		p = beginWith(t, fault, nil, coordinator.Options{}, func() { hold.Store(true) }, "g")
 		synctest.Wait()
 		for name, err := range answers(p, "g") {
 			want := coordinator.ErrLoading

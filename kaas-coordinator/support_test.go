@@ -27,9 +27,10 @@ type process struct {
 	engine *storage.Engine
 	only   map[int]bool // slots that it takes
 
-	mu       sync.Mutex
-	taken    map[int]*storage.Partition
 	acquired func() // called with each partition that was taken
+
+	mu    sync.Mutex
+	taken map[int]*storage.Partition
 
 	stop func()
 }
@@ -53,9 +54,15 @@ func begin(t testing.TB, filesystem vfs.FS, o coordinator.Options, ids ...string
 // beginOn is begin on a volume, which knows when it is full.
 func beginOn(t testing.TB, filesystem vfs.FS, v *storage.Volume, o coordinator.Options, ids ...string) *process {
 	t.Helper()
+	return beginWith(t, filesystem, v, o, nil, ids...)
+}
+
+// beginWith is beginOn with something to be called with each partition that was taken.
+func beginWith(t testing.TB, filesystem vfs.FS, v *storage.Volume, o coordinator.Options, acquired func(), ids ...string) *process {
+	t.Helper()
 	engine, err := storage.NewEngine(storage.Options{})
 	must(t, err)
-	p := &process{t: t, fs: filesystem, volume: v, engine: engine, only: map[int]bool{}, taken: map[int]*storage.Partition{}}
+	p := &process{t: t, fs: filesystem, volume: v, engine: engine, only: map[int]bool{}, taken: map[int]*storage.Partition{}, acquired: acquired}
 	for _, id := range ids {
 		p.only[slot.Of(id)] = true
 	}
@@ -117,10 +124,9 @@ func (p *process) take(ctx context.Context, number int) (*storage.Partition, err
 	}
 	p.mu.Lock()
 	p.taken[number] = taken
-	acquired := p.acquired
 	p.mu.Unlock()
-	if acquired != nil {
-		acquired()
+	if p.acquired != nil {
+		p.acquired()
 	}
 	return taken, nil
 }

@@ -28,6 +28,16 @@ type InitProducer struct {
 type transaction struct {
 	txn.Transaction
 	rests slot.Pending // its last append
+	// complete is closed when the markers of a decision are placed; nil unless it is decided.
+	complete chan struct{}
+}
+
+func newTransaction(t txn.Transaction, rests slot.Pending) *transaction {
+	known := &transaction{Transaction: t, rests: rests}
+	if t.State.IsDecided() {
+		known.complete = make(chan struct{})
+	}
+	return known
 }
 
 // InitProducerID is an InitProducerId request of a transactional producer: it gets an epoch that fences every other instance of it. An open
@@ -41,6 +51,9 @@ func (c *Coordinator) InitProducerID(ctx context.Context, id string, r InitProdu
 		return txn.NoProducer(), ErrInvalidTransactionRequest
 	case r.Timeout <= 0 || r.Timeout > c.options.Transactions.MaxTimeout:
 		return txn.NoProducer(), ErrInvalidTransactionTimeout
+	}
+	if err := c.awaitMarkers(ctx, id); err != nil {
+		return txn.NoProducer(), err
 	}
 	fresh := int64(-1)
 	for {
@@ -87,22 +100,23 @@ func (c *Coordinator) nextProducerID(ctx context.Context) (int64, error) {
 // Errors: ErrInvalidTransactionRequest, ErrLoading, ErrNotCoordinator, ErrInvalidProducerIDMapping, ErrProducerFenced, ErrConcurrentTransactions,
 // group.ErrNotAvailable when there is no room, and ctx's.
 func (c *Coordinator) AddPartitions(ctx context.Context, id string, p Producer, partitions []TransactionPartition) error {
-	return c.stepKnown(ctx, id, func(t txn.Transaction, at txn.Moment) txn.Step { return t.Add(p, partitions, nil, at) })
+	return c.change(ctx, id, func(t txn.Transaction, at txn.Moment) txn.Step { return t.Add(p, partitions, nil, at) })
 }
 
 // AddOffsets is an AddOffsetsToTxn request: offsets of the group may be committed in the producer's transaction. The rest is as for AddPartitions.
 func (c *Coordinator) AddOffsets(ctx context.Context, id string, p Producer, groupID string) error {
 	groups := []string{normal(groupID)}
-	return c.stepKnown(ctx, id, func(t txn.Transaction, at txn.Moment) txn.Step { return t.Add(p, nil, groups, at) })
+	return c.change(ctx, id, func(t txn.Transaction, at txn.Moment) txn.Step { return t.Add(p, nil, groups, at) })
 }
 
 // EndTransaction is an EndTxn request. It returns when the decision is durable and this process still owned the slot then: from then on nothing
-// but the decided outcome can come. The markers are placed afterwards; until they are, the next transaction meets ErrConcurrentTransactions.
+// but the decided outcome can come. The markers are placed afterwards; until they are, the next transaction waits a moment and then meets
+// ErrConcurrentTransactions.
 //
 // Errors: ErrInvalidTransactionRequest, ErrLoading, ErrNotCoordinator, ErrInvalidProducerIDMapping, ErrProducerFenced, ErrConcurrentTransactions,
 // ErrInvalidTransactionState, group.ErrNotAvailable when there is no room, and ctx's.
 func (c *Coordinator) EndTransaction(ctx context.Context, id string, p Producer, commit bool) error {
-	return c.stepKnown(ctx, id, func(t txn.Transaction, at txn.Moment) txn.Step { return t.End(p, commit, at) })
+	return c.change(ctx, id, func(t txn.Transaction, at txn.Moment) txn.Step { return t.End(p, commit, at) })
 }
 
 // VerifyPartitions is an AddPartitionsToTxn request that only asks (v4, KIP-890): the results are one error for each partition, nil or
@@ -122,6 +136,48 @@ func (c *Coordinator) VerifyPartitions(ctx context.Context, id string, p Produce
 		return nil, err
 	}
 	return results, nil
+}
+
+// markerPatience is how long a request waits for the markers of the last transaction. They are placed in moments, while a client that is told
+// to come again lets 20 ms or more pass.
+const markerPatience = 100 * time.Millisecond
+
+// awaitMarkers returns when no markers are owed, or owed for too long to wait. What the request comes to is another question.
+func (c *Coordinator) awaitMarkers(ctx context.Context, id string) error {
+	id = normal(id)
+	led, err := c.enter(id)
+	if err != nil {
+		return err
+	}
+	var complete chan struct{}
+	if t := led.transactions[id]; t != nil {
+		complete = t.complete
+	}
+	led.Unlock()
+	if complete == nil {
+		return nil
+	}
+	patience := time.NewTimer(markerPatience)
+	defer patience.Stop()
+	select {
+	case <-complete:
+	case <-patience.C:
+	case <-led.ctx.Done():
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// change is stepKnown for requests that would change something if no markers were owed.
+func (c *Coordinator) change(ctx context.Context, id string, decide func(txn.Transaction, txn.Moment) txn.Step) error {
+	if id == "" {
+		return ErrInvalidTransactionRequest
+	}
+	if err := c.awaitMarkers(ctx, id); err != nil {
+		return err
+	}
+	return c.stepKnown(ctx, id, decide)
 }
 
 // stepKnown is step for an id that somebody has registered under.
@@ -188,7 +244,10 @@ func (c *Coordinator) storeTransaction(led *leadership, id string, next txn.Tran
 	if err != nil {
 		return slot.Pending{}, appendError(err)
 	}
-	led.transactions[id] = &transaction{Transaction: next, rests: rests}
+	if before := led.transactions[id]; before != nil && before.complete != nil {
+		close(before.complete)
+	}
+	led.transactions[id] = newTransaction(next, rests)
 	if next.State.IsDecided() {
 		c.startDelivery(led, id, next, rests)
 	}
@@ -205,6 +264,6 @@ func (r *replayed) applyTransaction(id string, value []byte) error {
 	if err != nil {
 		return err
 	}
-	r.transactions[id] = &transaction{Transaction: t}
+	r.transactions[id] = newTransaction(t, slot.Pending{})
 	return nil
 }

@@ -265,10 +265,7 @@ func TestListWhileLoading(t *testing.T) {
 		p := start(t, fault, options, "tx")
 		producer := p.register("tx")
 		p.stop()
-		p = begin(t, fault, options, "tx")
-		p.mu.Lock()
-		p.acquired = func() { hold.Store(true) }
-		p.mu.Unlock()
+		p = beginWith(t, fault, nil, options, func() { hold.Store(true) }, "tx")
 		synctest.Wait()
 		_, err := p.ListTransactions(context.Background(), coordinator.TransactionFilter{})
 		wants(t, err, coordinator.ErrLoading)
