@@ -78,7 +78,11 @@ func (l *ledger) end(p *storage.Partition, id, identity int64, commit bool) erro
 	if err := ticket.WaitDurable(context.Background()); err != nil {
 		return err
 	}
-	if err := l.promise(ticket.Result(), b, p.Epoch()); err != nil {
+	epoch := p.Epoch()
+	if ticket.Result().Duplicate { // the original may be an earlier leader's
+		epoch = p.EpochForOffset(ticket.Result().BaseOffset)
+	}
+	if err := l.promise(ticket.Result(), b, epoch); err != nil {
 		return err
 	}
 	l.mu.Lock()

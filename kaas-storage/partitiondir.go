@@ -20,11 +20,14 @@ type partitionDir struct {
 
 	made   atomic.Int64 // names made, which a sync must see to
 	synced atomic.Int64 // how many of them are durable
+
+	syncing chan struct{} // holds a token during a sync
+	failed  error         // of a sync, for whoever holds the token
 }
 
 // newPartitionDir takes over an opened directory. It stays open until reopenThrough.
 func newPartitionDir(dir vfs.Dir) *partitionDir {
-	d := &partitionDir{path: dir.Path()}
+	d := &partitionDir{path: dir.Path(), syncing: make(chan struct{}, 1)}
 	d.handle = dir
 	d.opened.Store(true)
 	return d
@@ -122,9 +125,15 @@ func (d *partitionDir) Stat(name string) (vfs.Entry, error) {
 	return through(d, func(dir vfs.Dir) (vfs.Entry, error) { return dir.Stat(name) })
 }
 
-// Sync implements vfs.Dir. Two at a time may leave the directory open for longer than needed, until the next.
+// Sync implements vfs.Dir. Only one is made at a time, and none after one that failed: a name that the server has lost is told of by one sync, and
+// concerns everybody who made a name before it.
 func (d *partitionDir) Sync() error {
-	return d.change(func(dir vfs.Dir) error {
+	d.syncing <- struct{}{}
+	defer func() { <-d.syncing }()
+	if d.failed != nil {
+		return d.failed
+	}
+	d.failed = d.change(func(dir vfs.Dir) error {
 		made := d.made.Load()
 		err := dir.Sync()
 		if err == nil {
@@ -132,6 +141,7 @@ func (d *partitionDir) Sync() error {
 		}
 		return err
 	})
+	return d.failed
 }
 
 func (d *partitionDir) Hold(name string) (vfs.Claim, error) {
