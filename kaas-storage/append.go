@@ -98,6 +98,9 @@ func (p *Partition) addLocked(b batch.Batch, marker *batch.Marker, config *Confi
 	result := p.stampLocked(b, config, now)
 	p.rollLocked(b, config, now)
 	group := p.enqueueLocked(b, config, o)
+	if len(p.unverified) > 0 {
+		delete(p.unverified, b.ProducerID())
+	}
 	if aborted, is := p.transactions.note(p.producers, b, marker, now.UnixMilli()); is {
 		p.active.aborted.add(aborted)
 	}

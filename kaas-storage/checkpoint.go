@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -25,7 +26,9 @@ func (p *Partition) freeze() frozen {
 	now := time.Now().UnixMilli()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.transactions.forget(p.producers.expire(now, p.Config().ProducerExpiry.Milliseconds()))
+	age := p.Config().ProducerExpiry.Milliseconds()
+	p.transactions.forget(p.producers.expire(now, age))
+	maps.DeleteFunc(p.unverified, func(_ int64, u unverified) bool { return now-u.at >= age })
 	for _, s := range *p.segments.Load() {
 		if s.epoch == p.claim.epoch && s.base >= p.manifest.RecoverySegment {
 			s.index.mark() // here, where nothing is appended: an append above the log end may be newer and hide what is below

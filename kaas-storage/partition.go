@@ -41,6 +41,7 @@ type Partition struct {
 	active       *segment      // nil: the next append begins a segment
 	producers    producerTable
 	transactions *transactions
+	unverified   map[int64]unverified // by producer
 	epochs       leaderEpochs
 	groups       []*commitGroup // queued, the first may be under way
 	committing   bool
@@ -102,6 +103,7 @@ func newPartition(e *Engine, dir *partitionDir, o TakeOptions, t *takeover) *Par
 		transactions: t.tail.transactions,
 		epochs:       t.tail.epochs,
 		synced:       t.tail.end,
+		unverified:   make(map[int64]unverified),
 		watchers:     make(map[chan<- struct{}]struct{}),
 		manifest:     t.manifest,
 	}

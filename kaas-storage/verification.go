@@ -3,6 +3,7 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 )
@@ -30,6 +31,32 @@ func (t producerTable) inTransaction(producerID int64, epoch int16) bool {
 	return p != nil && p.Epoch == epoch && p.transaction().Start >= 0
 }
 
+// unverified is a batch that was not appended because nobody could say whether its transaction is open.
+type unverified struct {
+	epoch    int16
+	sequence int32 // the first one, of the lowest such batch
+	at       int64 // wall clock in ms
+}
+
+// NotVerified is told of a transactional batch that is not appended because it could not be verified, for a reason that may pass. Its producer sends
+// it again; until that has come, batches behind it are out of order even if nothing else is known of the producer: with any sequence allowed to
+// be the first, a later batch would take its place and it would be refused for good (Kafka's VerificationStateEntry).
+func (p *Partition) NotVerified(b batch.Batch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last, known := p.unverified[b.ProducerID()]
+	if known && (last.epoch > b.ProducerEpoch() || last.epoch == b.ProducerEpoch() && last.sequence <= b.BaseSequence()) {
+		return
+	}
+	p.unverified[b.ProducerID()] = unverified{b.ProducerEpoch(), b.BaseSequence(), time.Now().UnixMilli()}
+}
+
+// skipsLocked reports whether a batch that begins a transaction leaves one out that could not be verified.
+func (p *Partition) skipsLocked(b batch.Batch) bool {
+	missing, known := p.unverified[b.ProducerID()]
+	return known && missing.epoch == b.ProducerEpoch() && missing.sequence < b.BaseSequence()
+}
+
 // verifiedLocked reports whether a verification still stands: it is void once a marker of the producer was appended.
 func (p *Partition) verifiedLocked(v Verification, b batch.Batch) bool {
 	if v.partition != p || v.producerID != b.ProducerID() || v.epoch != b.ProducerEpoch() || p.transactions.forgotten >= v.began {
@@ -48,6 +75,9 @@ func (p *Partition) mayJoinLocked(b batch.Batch, v Verification, config *Config,
 	case b.Transactional():
 		if config.VerifyTransactions && !p.producers.inTransaction(b.ProducerID(), b.ProducerEpoch()) && !p.verifiedLocked(v, b) {
 			return fmt.Errorf("producer %d has no transaction here that is verified: %w", b.ProducerID(), ErrInvalidTransaction)
+		}
+		if sequence == nil && p.skipsLocked(b) {
+			return fmt.Errorf("an earlier batch of producer %d could not be verified: %w", b.ProducerID(), ErrOutOfOrderSequence)
 		}
 	case sequence == nil && p.producers[b.ProducerID()] != nil && p.producers[b.ProducerID()].transaction().Start >= 0:
 		return fmt.Errorf("producer %d has a transaction open, its batch is not part of it: %w", b.ProducerID(), ErrInvalidTransaction)

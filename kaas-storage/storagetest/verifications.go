@@ -43,6 +43,38 @@ func verificationTests() []test {
 			p = s.handedOver(p)
 			s.want(s.tryVerified(p, verified, 1, 0, 0), storage.ErrInvalidTransaction)
 		}},
+		{name: "a batch that could not be verified comes first", run: func(s *scene) {
+			p := s.take()
+			verified, _ := p.Verify(1, 0)
+			p.NotVerified(Transactional(s, 1, 0, 4, 2))
+			p.NotVerified(Transactional(s, 1, 0, 6, 1))
+			s.want(s.tryVerified(p, verified, 1, 0, 6), storage.ErrOutOfOrderSequence)
+			s.want(s.tryVerified(p, storage.Verification{}, 1, 0, 4), storage.ErrInvalidTransaction)
+			other, _ := p.Verify(2, 0)
+			s.ok(s.tryVerified(p, other, 2, 0, 7))
+		}},
+		{name: "a batch that could not be verified comes again", run: func(s *scene) {
+			p := s.take()
+			verified, _ := p.Verify(1, 0)
+			p.NotVerified(Transactional(s, 1, 0, 5, 1))
+			p.NotVerified(Transactional(s, 1, 0, 4, 1))
+			s.want(s.tryVerified(p, verified, 1, 0, 5), storage.ErrOutOfOrderSequence)
+			s.ok(s.tryVerified(p, verified, 1, 0, 4))
+			s.ok(s.tryVerified(p, verified, 1, 0, 5))
+		}},
+		{name: "a batch that could not be verified, and then another epoch", run: func(s *scene) {
+			p := s.take()
+			p.NotVerified(Transactional(s, 1, 0, 4, 1))
+			verified, _ := p.Verify(1, 1)
+			s.ok(s.tryVerified(p, verified, 1, 1, 8))
+			p.NotVerified(Transactional(s, 2, 1, 4, 1))
+			p.NotVerified(Transactional(s, 2, 0, 1, 1))
+			verified, _ = p.Verify(2, 1)
+			s.want(s.tryVerified(p, verified, 2, 1, 5), storage.ErrOutOfOrderSequence)
+			ends(2, 1, false)(s, p)
+			verified, _ = p.Verify(2, 1)
+			s.ok(s.tryVerified(p, verified, 2, 1, 0))
+		}},
 		{name: "open means this epoch", run: func(s *scene) {
 			p := s.take()
 			data(1, 3, 0, 1)(s, p)
