@@ -18,6 +18,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/health"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/producerids"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/topicconfig"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-coordinator"
@@ -45,20 +46,21 @@ type Options struct {
 
 // Broker is one opened broker. Open makes it, Run serves until its context ends, Close releases one that never ran.
 type Broker struct {
-	options    Options
-	config     *config.Config
-	log        zerolog.Logger
-	started    time.Time
-	tripwires  *batch.Tripwires
-	stores     *stores
-	engine     *storage.Engine
-	catalog    *catalog.Catalog
-	partitions *ownership.Manager
-	groups     *coordinator.Coordinator
-	topics     *metastore.Store
-	server     *protocol.Server
-	health     *health.Server
-	addresses  addresses
+	options     Options
+	config      *config.Config
+	log         zerolog.Logger
+	started     time.Time
+	tripwires   *batch.Tripwires
+	stores      *stores
+	engine      *storage.Engine
+	catalog     *catalog.Catalog
+	partitions  *ownership.Manager
+	producerIDs *producerids.Allocator
+	groups      *coordinator.Coordinator
+	topics      *metastore.Store
+	server      *protocol.Server
+	health      *health.Server
+	addresses   addresses
 
 	draining  atomic.Bool
 	fenceOnce sync.Once
@@ -95,6 +97,7 @@ func (b *Broker) open(ctx context.Context) error {
 		return err
 	}
 	b.partitions = ownership.New(b.ownership())
+	b.producerIDs = producerids.New(b.stores.cluster)
 	b.groups = coordinator.New(b.coordination())
 	if b.topics, err = metastore.Open(ctx, b.metadata()); err != nil {
 		return err

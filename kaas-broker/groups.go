@@ -47,6 +47,10 @@ func (b *Broker) coordination() coordinator.Options {
 		},
 		Logger:    b.log,
 		Tripwires: b.tripwires,
+
+		Transactions: b.transactions(),
+		ProducerIDs:  b.producerIDs,
+		Delivery:     delivery{b.catalog, b.partitions, b.log},
 	}
 }
 

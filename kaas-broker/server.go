@@ -12,11 +12,12 @@ import (
 // protocol describes the Kafka server: its listeners, its limits and what it answers.
 func (b *Broker) protocol() protocol.Config {
 	handlers := api.New(api.Deps{
-		Catalog:     b.catalog,
-		Partitions:  b.partitions,
-		Topics:      b.topics,
-		Groups:      b.groups,
-		ProducerIDs: b.stores.cluster,
+		Catalog:      b.catalog,
+		Partitions:   b.partitions,
+		Topics:       b.topics,
+		Groups:       b.groups,
+		Transactions: b.groups,
+		ProducerIDs:  b.producerIDs,
 		Broker: api.Identity{
 			ClusterID:  b.ClusterID(),
 			NodeID:     b.config.BrokerID,

@@ -117,6 +117,28 @@ func (x *sparseIndex) position(relative uint32, file *fileHandle) (int64, error)
 	return int64(entry.position), nil
 }
 
+// after returns the first entry for a batch at position or behind it.
+func (x *sparseIndex) after(position int64, file *fileHandle) (entry offsetEntry, found bool, err error) {
+	x.mu.Lock()
+	i := sort.Search(len(x.offsets), func(i int) bool { return int64(x.offsets[i].position) >= position })
+	if i < len(x.offsets) {
+		entry, found = x.offsets[i], true
+	}
+	stored := x.stored.OffsetEntries
+	x.mu.Unlock()
+	if i > 0 {
+		return entry, found, nil
+	}
+	_, _, err = searchFile(stored, offsetEntrySize, file, decodeOffsetEntry, func(e offsetEntry) bool {
+		if int64(e.position) < position {
+			return true
+		}
+		entry, found = e, true // the last that is found so is the first of all
+		return false
+	})
+	return entry, found, err
+}
+
 // before returns the last entry whose timestamp is below ms: no record up to its offset can match a search for ms.
 func (x *sparseIndex) before(ms int64, file *fileHandle) (timeEntry, bool, error) {
 	x.mu.Lock()

@@ -38,6 +38,19 @@ func (s *Section) Size() int64 { return s.size }
 // make it larger.
 func (s *Section) More() bool { return s.more }
 
+// End is an offset that no batch of the section reaches. Where the index is sparse it may lie behind some batches that follow.
+// The error is a *StorageError.
+func (s *Section) End() (int64, error) {
+	next, found, err := s.segment.index.after(s.offset+s.size, &s.segment.offsets)
+	switch {
+	case err != nil:
+		return 0, s.segment.fail("read index", err)
+	case found:
+		return s.segment.base + int64(next.relative), nil
+	}
+	return s.segment.end.Load(), nil
+}
+
 // ReadAt reads from the section; offset 0 is its first byte.
 func (s *Section) ReadAt(p []byte, offset int64) (int, error) {
 	if offset < 0 || offset >= s.size {

@@ -30,6 +30,7 @@ func (b *builder) build() *Config {
 		Topics:               b.topics(),
 		Fetch:                Fetch{MaxBytes: b.integer("fetch.max.bytes"), SessionSlots: b.integer("max.incremental.fetch.session.cache.slots")},
 		Groups:               b.groups(),
+		Transactions:         b.transactions(),
 		Storage:              b.storage(),
 		ProducerIDExpiration: b.milliseconds("producer.id.expiration.ms"),
 	}
@@ -201,6 +202,16 @@ func (b *builder) groups() Groups {
 		OffsetRetention:       time.Duration(b.integer("offsets.retention.minutes")) * time.Minute,
 		OffsetCheckInterval:   b.milliseconds("offsets.retention.check.interval.ms"),
 		MaxOffsetMetadata:     b.integer("offset.metadata.max.bytes"),
+	}
+}
+
+func (b *builder) transactions() Transactions {
+	return Transactions{
+		MaxTimeout:      b.milliseconds("transaction.max.timeout.ms"),
+		CheckInterval:   b.milliseconds("transaction.abort.timed.out.transaction.cleanup.interval.ms"),
+		IDExpiration:    b.milliseconds("transactional.id.expiration.ms"),
+		IDCheckInterval: b.milliseconds("transaction.remove.expired.transaction.cleanup.interval.ms"),
+		Verify:          b.values.value("transaction.partition.verification.enable").Bool(),
 	}
 }
 

@@ -34,7 +34,9 @@ type Config struct {
 	Topics    Topics
 	Fetch     Fetch
 	Groups    Groups
-	Storage   Storage
+	// Transactions is about transactional producers.
+	Transactions Transactions
+	Storage      Storage
 	// ProducerIDExpiration is how long an idle producer's sequence state is kept.
 	ProducerIDExpiration time.Duration
 	// Values are all of Kafka's broker keys, for DescribeConfigs and as the defaults of topic configurations.
@@ -111,8 +113,22 @@ type Groups struct {
 	OffsetRetention time.Duration
 	// OffsetCheckInterval is the time between two looks for such offsets.
 	OffsetCheckInterval time.Duration
-	// MaxOffsetMetadata is how many bytes of metadata an offset may have.
+	// MaxOffsetMetadata is how many letters of metadata an offset may have.
 	MaxOffsetMetadata int
+}
+
+// Transactions is about transactional producers and their ids.
+type Transactions struct {
+	// MaxTimeout is the longest timeout of a transaction that a producer may ask for.
+	MaxTimeout time.Duration
+	// CheckInterval is the time between two looks for transactions that have timed out.
+	CheckInterval time.Duration
+	// IDExpiration is how long an id without a transaction is kept.
+	IDExpiration time.Duration
+	// IDCheckInterval is the time between two looks for such ids.
+	IDCheckInterval time.Duration
+	// Verify makes partitions ask the coordinator before they take the first records of a transaction.
+	Verify bool
 }
 
 // Storage is about the log engine as a whole; per-topic settings come from Values.

@@ -38,7 +38,7 @@ func (h *Handlers) deleteGroups(ctx context.Context, r *protocol.Request, reques
 	return response, ctx.Err()
 }
 
-// once leaves the first mention of each id.
+// once leaves the first mention of each text.
 func once(ids []string) []string {
 	named := make(map[string]bool, len(ids))
 	var each []string

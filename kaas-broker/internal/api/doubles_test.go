@@ -10,6 +10,8 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/api"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-protocol"
 	"github.com/kaas-rs/kaas/kaas-storage"
 )
@@ -35,6 +37,56 @@ func (takingOver) Partition(*catalog.Topic, int32) (*storage.Partition, error) {
 func (takingOver) Await(ctx context.Context, _ *catalog.Topic, _ int32) (*storage.Partition, error) {
 	<-ctx.Done()
 	return nil, ownership.ErrTakingOver
+}
+
+// delivery places markers in the partitions of a bench.
+type delivery struct{ bench *bench }
+
+func (d delivery) Deliver(ctx context.Context, m coordinator.Marker, to []coordinator.TransactionPartition) []error {
+	errs := make([]error, len(to))
+	for i, at := range to {
+		topic, known := d.bench.catalog.Snapshot().ByID(at.TopicID)
+		if !known {
+			continue
+		}
+		p, err := d.bench.partitions.Partition(topic, at.Partition)
+		if err == nil {
+			var ticket storage.Ticket
+			ticket, err = p.AppendMarker(storage.MarkerAppend{
+				ProducerID: m.ProducerID, Epoch: m.ProducerEpoch,
+				Marker: batch.Marker{Commit: m.Commit, CoordinatorEpoch: m.CoordinatorEpoch, Identity: m.Identity, HasIdentity: true},
+			})
+			if err == nil {
+				err = ticket.WaitDurable(ctx)
+			}
+		}
+		errs[i] = err
+	}
+	return errs
+}
+
+// refusing is a coordinator that does not verify.
+type refusing struct {
+	api.Transactions
+	err error
+}
+
+func (r refusing) VerifyPartitions(context.Context, string, coordinator.Producer, []coordinator.TransactionPartition) ([]error, error) {
+	return nil, r.err
+}
+
+// withoutType refuses everything about resources of one type.
+type withoutType kmsg.ACLResourceType
+
+func (w withoutType) Authorize(_ *protocol.Conn, _ kmsg.ACLOperation, resource kmsg.ACLResourceType, _ string) bool {
+	return resource != kmsg.ACLResourceType(w)
+}
+
+// writeOnly lets everybody write and nobody read or describe.
+type writeOnly struct{}
+
+func (writeOnly) Authorize(_ *protocol.Conn, operation kmsg.ACLOperation, _ kmsg.ACLResourceType, _ string) bool {
+	return operation == kmsg.ACLOperationWrite
 }
 
 // denied refuses everything about topics of these names.

@@ -29,6 +29,7 @@ var codes = [...]struct {
 	{ownership.ErrUnknownPartition, kerr.UnknownTopicOrPartition},
 	// groups, whose errors wrap what happened to the slot's partition
 	{coordinator.ErrMetadataTooLarge, kerr.OffsetMetadataTooLarge},
+	{group.ErrNotAvailable, kerr.CoordinatorNotAvailable}, // may wrap what another coordinator has said
 	{coordinator.ErrLoading, kerr.CoordinatorLoadInProgress},
 	{coordinator.ErrNotCoordinator, kerr.NotCoordinator},
 	{coordinator.ErrInvalidGroupID, kerr.InvalidGroupID},
@@ -36,7 +37,6 @@ var codes = [...]struct {
 	{coordinator.ErrGroupNotFound, kerr.GroupIDNotFound},
 	{coordinator.ErrSubscribed, kerr.GroupSubscribedToTopic},
 	{coordinator.ErrUnstableOffset, kerr.UnstableOffsetCommit},
-	{group.ErrNotAvailable, kerr.CoordinatorNotAvailable},
 	{group.ErrIllegalGeneration, kerr.IllegalGeneration},
 	{group.ErrInconsistentProtocol, kerr.InconsistentGroupProtocol},
 	{group.ErrUnknownMember, kerr.UnknownMemberID},
@@ -45,6 +45,15 @@ var codes = [...]struct {
 	{group.ErrMemberIDRequired, kerr.MemberIDRequired},
 	{group.ErrGroupMaxSize, kerr.GroupMaxSizeReached},
 	{group.ErrFencedInstance, kerr.FencedInstanceID},
+	// transactions
+	{coordinator.ErrInvalidProducerEpoch, kerr.InvalidProducerEpoch}, // wraps that the producer was fenced
+	{coordinator.ErrProducerFenced, kerr.ProducerFenced},
+	{coordinator.ErrInvalidTransactionRequest, kerr.InvalidRequest},
+	{coordinator.ErrInvalidTransactionState, kerr.InvalidTxnState},
+	{coordinator.ErrInvalidProducerIDMapping, kerr.InvalidProducerIDMapping},
+	{coordinator.ErrInvalidTransactionTimeout, kerr.InvalidTransactionTimeout},
+	{coordinator.ErrConcurrentTransactions, kerr.ConcurrentTransactions},
+	{coordinator.ErrTransactionalIDNotFound, kerr.TransactionalIDNotFound},
 	// metadata store and catalog
 	{metastore.ErrTopicExists, kerr.TopicAlreadyExists},
 	{metastore.ErrUnknownTopic, kerr.UnknownTopicOrPartition},
@@ -63,6 +72,7 @@ var codes = [...]struct {
 	{batch.ErrInvalidRecord, kerr.InvalidRecord},
 	{storage.ErrOutOfOrderSequence, kerr.OutOfOrderSequenceNumber},
 	{storage.ErrProducerEpoch, kerr.InvalidProducerEpoch},
+	{storage.ErrInvalidTransaction, kerr.InvalidTxnState},
 	// the log
 	{storage.ErrOffsetOutOfRange, kerr.OffsetOutOfRange},
 	{storage.ErrFenced, kerr.NotLeaderForPartition},

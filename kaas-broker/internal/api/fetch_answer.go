@@ -127,8 +127,8 @@ func (c *fetchCall) partition(index int32, row *fetchRow) kmsg.FetchResponseTopi
 		answer.DivergingEpoch.Epoch, answer.DivergingEpoch.EndOffset = row.diverging.epoch, row.diverging.end
 	}
 	if c.request.IsolationLevel == readCommitted {
-		// No transaction can have been aborted. Null is for read_uncommitted.
-		answer.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{}
+		// Null is for read_uncommitted.
+		answer.AbortedTransactions = append([]kmsg.FetchResponseTopicPartitionAbortedTransaction{}, row.aborted...)
 	}
 	return answer
 }

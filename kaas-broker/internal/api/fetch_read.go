@@ -25,6 +25,7 @@ type fetchRow struct {
 	full      bool // waiting will not make the section larger: it has reached a limit, or the end of its segment
 	bounds    storage.Offsets
 	diverging divergence
+	aborted   []kmsg.FetchResponseTopicPartitionAbortedTransaction
 	stranger  bool // unknown to this broker from the start of the request on
 }
 
@@ -101,16 +102,13 @@ func (c *fetchCall) readOne(ctx context.Context, row *fetchRow, snapshot *catalo
 	if err := row.compare(wanted); err != nil || row.diverging.found {
 		return err
 	}
-	if c.request.IsolationLevel == readCommitted && wanted.Offset >= row.bounds.LastStable && wanted.Offset <= row.bounds.LogEnd &&
-		wanted.Offset >= row.bounds.LogStart {
-		return row.over()
-	}
 	limit := min(int(wanted.MaxBytes), c.maxBytes-taken)
 	whole := taken == 0 && c.request.Version >= fetchWithLimit
 	if c.request.Version < fetchWithV2 {
 		return c.readConverted(ctx, row, wanted, storage.ReadOptions{MaxBytes: limit, AtLeastOneBatch: whole})
 	}
-	section, err := row.partition.Read(wanted.Offset, storage.ReadOptions{MaxBytes: limit, AtLeastOneBatch: whole})
+	committed := c.request.IsolationLevel == readCommitted
+	section, err := row.partition.Read(wanted.Offset, storage.ReadOptions{MaxBytes: limit, AtLeastOneBatch: whole, Committed: committed})
 	if err != nil {
 		return err
 	}
@@ -119,6 +117,9 @@ func (c *fetchCall) readOne(ctx context.Context, row *fetchRow, snapshot *catalo
 	}
 	row.section, row.size = section, int(section.Size())
 	row.full = section.More() || row.size >= int(wanted.MaxBytes)
+	if committed {
+		return row.noteAborted(section, wanted.Offset)
+	}
 	return nil
 }
 

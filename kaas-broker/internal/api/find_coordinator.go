@@ -2,11 +2,10 @@ package api
 
 // FindCoordinator, key 10, v0-v4 (KIP-699: several keys from v4).
 //
-// The coordinator is told with the address of the listener that the client came on, the same as in Metadata. A group whose slot is not led yet is answered
+// The coordinator is told with the address of the listener that the client came on, the same as in Metadata. A group or transactional id whose slot is not led yet is answered
 // COORDINATOR_NOT_AVAILABLE, so that nobody is sent to a broker that would answer NOT_COORDINATOR; one whose slot loads is led.
 //
-// Deviations: there is no transaction coordinator yet, so transactional ids are answered COORDINATOR_NOT_AVAILABLE. There is no __consumer_offsets topic
-// to be made on the first call.
+// Deviations: there is no __consumer_offsets or __transaction_state topic to be made on the first call.
 
 import (
 	"context"
@@ -68,16 +67,21 @@ func (h *Handlers) coordinates(conn *protocol.Conn, of int8, key string) error {
 		if err := h.mayGroup(conn, kmsg.ACLOperationDescribe, key); err != nil {
 			return err
 		}
-		if err := h.Groups.Status(key); err != nil && !errors.Is(err, coordinator.ErrLoading) {
-			return kerr.CoordinatorNotAvailable
-		}
-		return nil
+		return served(h.Groups.Status(key))
 	case coordinatorOfTransaction:
-		if !h.Authorizer.Authorize(conn, kmsg.ACLOperationDescribe, kmsg.ACLResourceTypeTransactionalId, key) {
-			return kerr.TransactionalIDAuthorizationFailed
+		if err := h.mayTransact(conn, kmsg.ACLOperationDescribe, key); err != nil {
+			return err
 		}
-		return kerr.CoordinatorNotAvailable
+		return served(h.Transactions.Status(key))
 	default:
 		return kerr.InvalidRequest
 	}
+}
+
+// served is nil for a slot that this broker leads, although it may still load.
+func served(status error) error {
+	if status == nil || errors.Is(status, coordinator.ErrLoading) {
+		return nil
+	}
+	return kerr.CoordinatorNotAvailable
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/fetchsession"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
-	"github.com/kaas-rs/kaas/kaas-broker/internal/producerids"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-storage"
 )
@@ -42,15 +41,16 @@ type Identity struct {
 	Advertised func(listener string) (host string, port int32)
 }
 
-// Deps are what the handlers work on. Catalog, Partitions, Topics, Groups, ProducerIDs, Broker and Config are required.
+// Deps are what the handlers work on. Catalog, Partitions, Topics, Groups, Transactions, ProducerIDs, Broker and Config are required.
 type Deps struct {
-	Catalog     *catalog.Catalog
-	Partitions  Partitions
-	Topics      Topics
-	Groups      Groups
-	ProducerIDs producerids.Source
-	Broker      Identity
-	Config      *config.Config
+	Catalog      *catalog.Catalog
+	Partitions   Partitions
+	Topics       Topics
+	Groups       Groups
+	Transactions Transactions
+	ProducerIDs  ProducerIDs
+	Broker       Identity
+	Config       *config.Config
 	// Authorizer decides who may do what; nil allows everything.
 	Authorizer Authorizer
 	// Tripwires counts where records are decoded; nil counts nothing.
@@ -64,9 +64,8 @@ type Deps struct {
 type Handlers struct {
 	Deps
 
-	sessions    *fetchsession.Cache
-	producerIDs *producerids.Allocator
-	decodes     decodeSlots
+	sessions *fetchsession.Cache
+	decodes  decodeSlots
 }
 
 // New returns the handlers.
@@ -78,9 +77,8 @@ func New(d Deps) *Handlers {
 		d.Now = time.Now
 	}
 	return &Handlers{
-		Deps:        d,
-		sessions:    fetchsession.New(d.Config.Fetch.SessionSlots),
-		producerIDs: producerids.New(d.ProducerIDs),
-		decodes:     newDecodeSlots(),
+		Deps:     d,
+		sessions: fetchsession.New(d.Config.Fetch.SessionSlots),
+		decodes:  newDecodeSlots(),
 	}
 }

@@ -1,67 +1,68 @@
 package api
 
-// InitProducerId, key 22, v0-v4.
+// InitProducerId, key 22, v0-v4 (KIP-360: from v3 on a producer may say who it was).
 //
 // Without a transactional id the client gets a new producer id with epoch 0. Ids are unique over processes and crashes; each block of
-// them is taken by a durable, exclusive creation.
+// them is taken by a durable, exclusive creation. With one it gets an epoch that fences every other producer of that transactional id, durably.
 //
-// Deviations: there is no transaction coordinator yet, so a transactional id is answered COORDINATOR_NOT_AVAILABLE. When no block can be taken Kafka
-// answers COORDINATOR_LOAD_IN_PROGRESS; so do we, whatever the reason.
+// Deviations: when no block can be taken Kafka answers COORDINATOR_LOAD_IN_PROGRESS; so do we, whatever the reason, but COORDINATOR_NOT_AVAILABLE with a
+// transactional id. Clients ask again after both.
 
 import (
 	"context"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-protocol"
 )
 
+// initKnowsFenced is the first version of InitProducerId whose clients know PRODUCER_FENCED.
+const initKnowsFenced = 4
+
 func (h *Handlers) initProducerID(ctx context.Context, r *protocol.Request, request *kmsg.InitProducerIDRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.InitProducerIDResponse](request)
-	response.ProducerID, response.ProducerEpoch = -1, -1
-	refused := h.refuseInitProducerID(r.Conn, request)
-	if refused == nil {
-		response.ProducerID, response.ProducerEpoch, refused = h.nextProducerID(ctx)
+	var producer coordinator.Producer
+	err := h.refuseInitProducerID(r.Conn, request)
+	switch {
+	case err != nil:
+	case request.TransactionalID == nil:
+		producer.ID, err = h.nextProducerID(ctx)
+	default:
+		producer, err = h.Transactions.InitProducerID(ctx, *request.TransactionalID, coordinator.InitProducer{
+			Timeout:  time.Duration(request.TransactionTimeoutMillis) * time.Millisecond,
+			Producer: coordinator.Producer{ID: request.ProducerID, Epoch: request.ProducerEpoch},
+		})
 	}
-	if refused != nil {
-		response.ErrorCode = refused.Code
+	response.ProducerID, response.ProducerEpoch = producer.ID, producer.Epoch
+	if err != nil {
+		response.ProducerID, response.ProducerEpoch = -1, -1
+		response.ErrorCode = codeOf(fencedFrom(initKnowsFenced, request.Version, err))
 	}
-	return response, nil
+	return response, ctx.Err()
 }
 
-// nextProducerID gives an id with its first epoch, -1 for both when there is none.
-func (h *Handlers) nextProducerID(ctx context.Context) (id int64, epoch int16, refused *kerr.Error) {
-	id, err := h.producerIDs.Next(ctx)
+func (h *Handlers) nextProducerID(ctx context.Context) (int64, error) {
+	id, err := h.ProducerIDs.Next(ctx)
 	if err != nil {
 		h.Logger.Warn().Err(err).Msg("no producer id could be taken")
-		return -1, -1, kerr.CoordinatorLoadInProgress
+		return -1, kerr.CoordinatorLoadInProgress
 	}
-	return id, 0, nil
+	return id, nil
 }
 
-// refuseInitProducerID is nil for a client that is to get an id of its own.
-func (h *Handlers) refuseInitProducerID(conn *protocol.Conn, request *kmsg.InitProducerIDRequest) *kerr.Error {
-	switch id := request.TransactionalID; {
-	case id != nil && !h.Authorizer.Authorize(conn, kmsg.ACLOperationWrite, kmsg.ACLResourceTypeTransactionalId, *id):
-		return kerr.TransactionalIDAuthorizationFailed
+// refuseInitProducerID is nil for a client that is to get a producer id.
+func (h *Handlers) refuseInitProducerID(conn *protocol.Conn, request *kmsg.InitProducerIDRequest) error {
+	id := request.TransactionalID
+	switch {
 	case id == nil && !h.mayCluster(conn, kmsg.ACLOperationIdempotentWrite):
 		return kerr.ClusterAuthorizationFailed
+	case id != nil && h.mayTransact(conn, kmsg.ACLOperationWrite, *id) != nil:
+		return kerr.TransactionalIDAuthorizationFailed
 	case (request.ProducerID == -1) != (request.ProducerEpoch == -1):
 		return kerr.InvalidRequest
-	case id == nil:
-		return nil
-	case *id == "":
-		return kerr.InvalidRequest
-	case !h.fitsTransaction(request.TransactionTimeoutMillis):
-		return kerr.InvalidTransactionTimeout
-	default:
-		return kerr.CoordinatorNotAvailable
 	}
-}
-
-// fitsTransaction compares a timeout with transaction.max.timeout.ms, which every broker can do.
-func (h *Handlers) fitsTransaction(milliseconds int32) bool {
-	largest, known := h.Config.Values.Lookup("transaction.max.timeout.ms")
-	return milliseconds > 0 && (!known || int64(milliseconds) <= largest.Int64())
+	return nil
 }

@@ -6,8 +6,7 @@ package api
 // not answered: any error closes the connection, so that the client looks for the leader again. timeout_ms bounds the wait, not the append: a
 // batch that was not acknowledged in time may still be in the log.
 //
-// Deviations: null records, an unknown codec or undecodable records answer 87 or 2 where 3.7 answers -1. There is no transaction coordinator yet,
-// so transactional batches answer INVALID_TXN_STATE. A timeout of 0 or less is taken as one second: with one replica Kafka answers such requests too.
+// Deviations: null records, an unknown codec or undecodable records answer 87 or 2 where 3.7 answers -1. A timeout of 0 or less is taken as one second: with one replica Kafka answers such requests too.
 
 import (
 	"context"
@@ -39,6 +38,7 @@ type produceCall struct {
 	request  *kmsg.ProduceRequest
 	response *kmsg.ProduceResponse
 	appends  []pendingAppend
+	verified map[partitionName]verified // nil without batches of a transaction
 	listener string
 	deadline time.Time
 	failed   bool // a partition has an error
@@ -84,9 +84,12 @@ func (c *produceCall) appendAll(ctx context.Context, conn *protocol.Conn) {
 	rows := make([]kmsg.ProduceResponseTopicPartition, 0, count)
 	c.appends = make([]pendingAppend, 0, count)
 	c.response.Topics = make([]kmsg.ProduceResponseTopic, 0, len(c.request.Topics))
-	whole := c.refuseAll(conn)
 	snapshot := c.handlers.Catalog.Snapshot()
 	last := lastMentions(c.request, count)
+	whole := c.refuseAll(conn)
+	if whole == nil && c.transactional() {
+		c.verified, whole = c.verify(ctx, snapshot, last)
+	}
 	for t := range c.request.Topics {
 		wanted := &c.request.Topics[t]
 		topic, err := c.handlers.topicFor(conn, snapshot, kmsg.ACLOperationWrite, wanted.Topic)
@@ -155,8 +158,15 @@ func (c *produceCall) appendOne(
 	if err == nil {
 		p, err = c.writable(topic, wanted)
 	}
+	var verdict verified
+	if err == nil && c.verified != nil {
+		verdict = c.verified[partitionName{topic.Name, wanted.Partition}]
+		if err = verdict.err; verdict.partition != nil {
+			p = verdict.partition
+		}
+	}
 	if err == nil {
-		ticket, err = c.begin(ctx, p, topic, wanted.Records)
+		ticket, err = c.begin(ctx, p, topic, wanted.Records, verdict.verification)
 	}
 	if err != nil {
 		c.fail(row, topic, err)
@@ -178,20 +188,17 @@ func (c *produceCall) writable(topic *catalog.Topic, wanted *kmsg.ProduceRequest
 		return nil, kerr.InvalidRequiredAcks
 	case topic.Internal:
 		return nil, kerr.InvalidTopicException
-	case isTransactional(wanted.Records):
-		return nil, errNoTransaction
 	}
 	return c.handlers.Partitions.Partition(topic, wanted.Partition)
 }
 
-// errNoTransaction answers batches of transactions, none of which can be open.
-var errNoTransaction = fmt.Errorf("the partition is in no transaction: this broker has no transaction coordinator: %w", kerr.InvalidTxnState)
-
-func (c *produceCall) begin(ctx context.Context, p *storage.Partition, topic *catalog.Topic, records []byte) (storage.Ticket, error) {
+func (c *produceCall) begin(
+	ctx context.Context, p *storage.Partition, topic *catalog.Topic, records []byte, verification storage.Verification,
+) (storage.Ticket, error) {
 	rules := topic.Effective.Rules(c.request.Version, c.handlers.Now())
 	valid, err := c.handlers.decodes.validate(ctx, records, rules, c.handlers.Tripwires)
 	if err != nil {
 		return storage.Ticket{}, err
 	}
-	return p.Append(valid, storage.AppendOptions{})
+	return p.Append(valid, storage.AppendOptions{Verified: verification})
 }

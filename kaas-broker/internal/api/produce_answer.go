@@ -99,7 +99,7 @@ func recordErrors(err error) []kmsg.ProduceResponseTopicPartitionErrorRecord {
 func tellsLogStart(err error) bool {
 	rejected := (*batch.RejectedError)(nil)
 	return errors.As(err, &rejected) && len(rejected.Records) > 0 ||
-		errors.Is(err, storage.ErrOutOfOrderSequence) || errors.Is(err, storage.ErrProducerEpoch)
+		errors.Is(err, storage.ErrOutOfOrderSequence) || errors.Is(err, storage.ErrProducerEpoch) || errors.Is(err, storage.ErrInvalidTransaction)
 }
 
 // addEndpoints tells where the leaders are that the answer names.

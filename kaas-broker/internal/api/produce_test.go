@@ -36,7 +36,7 @@ func TestProduceEveryVersion(t *testing.T) {
 }
 
 func TestProduceErrors(t *testing.T) {
-	b := newBench(t)
+	b := groupBench(t)
 	b.topic("t", 1)
 	b.topic("compacted", 1, "cleanup.policy", "compact")
 	b.topic("small", 1, "max.message.bytes", "100")
@@ -81,7 +81,7 @@ func TestProduceErrors(t *testing.T) {
 		{"sequence missing", produceRequest(10, -1, "t", 0, negative), 87, nil, true, -1, false},
 		{"zstd too early", produceRequest(6, -1, "t", 0, zstd), 76, nil, false, -1, false},
 		{"transaction without id", produceRequest(10, -1, "t", 0, transactional), 53, nil, false, -1, false},
-		{"transaction", produceRequest(10, -1, "t", 0, transactional), 48, nil, true, -1, true},
+		{"transaction", produceRequest(10, -1, "t", 0, transactional), 49, nil, true, -1, true},
 		{"plain batch with transactional id", produceRequest(10, -1, "t", 0, records(t, "x")), 0, nil, false, 0, true},
 	}
 	for _, c := range cases {

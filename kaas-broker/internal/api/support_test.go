@@ -18,6 +18,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/producerids"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/topicconfig"
 	"github.com/kaas-rs/kaas/kaas-codec"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
@@ -36,17 +37,18 @@ const (
 
 // bench is a whole broker without sockets: real topics, partitions and files, in memory.
 type bench struct {
-	t          testing.TB
-	conn       *protocol.Conn
-	fs         vfs.FS
-	volume     *storage.Volume
-	engine     *storage.Engine
-	catalog    *catalog.Catalog
-	topics     *metastore.Store
-	partitions *ownership.Manager
-	tripwires  *batch.Tripwires
-	groups     api.Groups
-	rows       map[int16]protocol.API
+	t            testing.TB
+	conn         *protocol.Conn
+	fs           vfs.FS
+	volume       *storage.Volume
+	engine       *storage.Engine
+	catalog      *catalog.Catalog
+	topics       *metastore.Store
+	partitions   *ownership.Manager
+	tripwires    *batch.Tripwires
+	groups       api.Groups
+	transactions api.Transactions
+	rows         map[int16]protocol.API
 }
 
 // setup is what a test may choose.
@@ -57,6 +59,8 @@ type setup struct {
 	authorizer api.Authorizer
 	draining   chan struct{}
 	groups     *coordinator.Options // nil: nobody coordinates groups
+	// transactions puts something in front of the coordinator; nil: nothing.
+	transactions func(api.Transactions) api.Transactions
 }
 
 func newBench(t testing.TB, choose ...func(*setup)) *bench {
@@ -89,14 +93,15 @@ func newBench(t testing.TB, choose ...func(*setup)) *bench {
 		},
 	})
 	must(t, err)
+	ids := producerids.New(cluster)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = b.partitions.Run(ctx) })
 	if s.groups != nil {
-		s.groups.Source = b.partitions
+		s.groups.Source, s.groups.ProducerIDs, s.groups.Delivery = b.partitions, ids, delivery{b}
 		coordinated := coordinator.New(*s.groups)
 		running.Go(func() { _ = coordinated.Run(ctx) })
-		b.groups = coordinated
+		b.groups, b.transactions = coordinated, coordinated
 	}
 	t.Cleanup(func() {
 		cancel()
@@ -104,12 +109,15 @@ func newBench(t testing.TB, choose ...func(*setup)) *bench {
 		_ = b.partitions.Shutdown(context.Background())
 		must(t, errors.Join(b.engine.Close(), b.topics.Close(), cluster.Close()))
 	})
+	if s.transactions != nil {
+		b.transactions = s.transactions(b.transactions)
+	}
 	var partitions api.Partitions = b.partitions
 	if s.wrap != nil {
 		partitions = s.wrap(&s, partitions)
 	}
 	handlers := api.New(api.Deps{
-		Catalog: b.catalog, Partitions: partitions, Topics: b.topics, Groups: b.groups, ProducerIDs: cluster, Config: &s.config,
+		Catalog: b.catalog, Partitions: partitions, Topics: b.topics, Groups: b.groups, Transactions: b.transactions, ProducerIDs: ids, Config: &s.config,
 		Authorizer: s.authorizer, Tripwires: b.tripwires,
 		Broker: api.Identity{ClusterID: cluster.ClusterID(), NodeID: nodeID, Rack: "zone-a", Advertised: func(listener string) (string, int32) {
 			if listener != listenerName {

@@ -38,6 +38,8 @@ type Effective struct {
 	DownConversion       bool
 	// ProducerExpiry is the broker's producer.id.expiration.ms.
 	ProducerExpiry time.Duration
+	// VerifyTransactions is the broker's transaction.partition.verification.enable.
+	VerifyTransactions bool
 }
 
 // Resolve computes what holds for a topic with these own values. Values that are not valid are left out, so that the
@@ -116,6 +118,7 @@ func (r resolver) effective() Effective {
 		TimestampAfterMaxMs:  r.timestampBound("message.timestamp.after.max.ms"),
 		DownConversion:       r.value("message.downconversion.enable").Bool(),
 		ProducerExpiry:       r.producerExpiry(),
+		VerifyTransactions:   r.verifyTransactions(),
 	}
 }
 
@@ -192,6 +195,11 @@ func (r resolver) duration(name string) time.Duration {
 func (r resolver) producerExpiry() time.Duration {
 	value, _ := r.broker.Lookup("producer.id.expiration.ms")
 	return milliseconds(value.Int64())
+}
+
+func (r resolver) verifyTransactions() bool {
+	value, _ := r.broker.Lookup("transaction.partition.verification.enable")
+	return value.Bool()
 }
 
 // milliseconds does not overflow: what is too long becomes the longest duration, which is 292 years.

@@ -21,6 +21,8 @@ func (e Effective) Storage() storage.Config {
 		FlushInterval:  e.FlushInterval,
 		AppendTime:     e.AppendTime,
 		ProducerExpiry: e.ProducerExpiry,
+
+		VerifyTransactions: e.VerifyTransactions,
 	}
 }
 

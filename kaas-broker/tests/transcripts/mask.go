@@ -19,14 +19,15 @@ type masks struct {
 	epochs map[string]int32    // of topics
 	before map[string]int32    // of topics, before the broker was restarted
 
-	members map[string]string // names of member ids that a broker chose
+	members   map[string]string // names of member ids that a broker chose
+	producers map[int64]string  // names of producer ids
 }
 
 // strangerID is a topic id that no topic has.
 var strangerID = [16]byte{0xde, 0xad, 15: 1}
 
 func newMasks() masks {
-	return masks{names: map[[16]byte]string{strangerID: "stranger"}, epochs: map[string]int32{}, before: map[string]int32{}, members: map[string]string{}}
+	return masks{names: map[[16]byte]string{strangerID: "stranger"}, epochs: map[string]int32{}, before: map[string]int32{}, members: map[string]string{}, producers: map[int64]string{}}
 }
 
 func (m *masks) learn(id [16]byte, name string, epoch int32) {
@@ -64,12 +65,14 @@ func (m *masks) scalar(value reflect.Value, name, topic string) (text string, ma
 	case "ClusterID", "SessionID":
 		return "<id>", true
 	case "ProducerID":
-		return "<id>", value.Int() >= 0
+		return m.producer(value.Int()), value.Int() >= 0
+	case "CoordinatorEpoch":
+		return "<epoch>", value.Int() >= 0
 	case "Host", "Port":
 		return "<address>", true
 	case "ErrorMessage", "Documentation":
 		return "<text>", true
-	case "LogAppendTime", "Timestamp", "MaxTimestamp":
+	case "LogAppendTime", "Timestamp", "MaxTimestamp", "LastTimestamp", "StartTimestamp":
 		return timeText(value.Int()), true
 	case "LeaderEpoch", "Epoch":
 		return m.epoch(int32(value.Int()), topic), true
@@ -81,6 +84,14 @@ func (m *masks) scalar(value reflect.Value, name, topic string) (text string, ma
 		return "<epoch>", value.Int() >= 0
 	}
 	return "", false
+}
+
+// producer is the name of a producer id that has one.
+func (m *masks) producer(id int64) string {
+	if name, known := m.producers[id]; known {
+		return "<" + name + ">"
+	}
+	return "<id>"
 }
 
 // chosenID is the end of a member id that a broker chose.

@@ -60,7 +60,7 @@ func offsetFetchScript(t *Talk) {
 func offsetFetchSeveral(t *Talk, group, topic string) {
 	t.Prepare(8, committing(group+"-other", "", simple, topic, 1, 8))
 	several := fetching(group, topic, 0, 1)
-	several.Groups = append(several.Groups, fetchedGroup(group+"-other"), fetchedGroup("offset-fetch-nobody"), fetchedGroup(""))
+	several.Groups = append(several.Groups, fetchedGroup(group+"-other"), fetchedGroup("offset-fetch-nobody"))
 	t.AskEach("several groups", 8, 9, several)
 	twice := fetching(group, topic, 0)
 	twice.Groups = append(twice.Groups, fetching(group, topic, 2).Groups...)

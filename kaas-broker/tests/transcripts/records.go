@@ -60,10 +60,13 @@ func (m *masks) batchFields(bytes []byte, topic string) []Field {
 		{"maxTime", timeText(b.MaxTimestamp())},
 	}
 	if b.ProducerID() >= 0 {
-		fields = append(fields, Field{"producer", fmt.Sprintf("<id>/%d", b.ProducerEpoch())}, Field{"sequence", strconv.Itoa(int(b.BaseSequence()))})
+		fields = append(fields, Field{"producer", fmt.Sprintf("%s/%d", m.producer(b.ProducerID()), b.ProducerEpoch())}, Field{"sequence", strconv.Itoa(int(b.BaseSequence()))})
 	}
 	if !b.ValidCRC() {
 		fields = append(fields, Field{"crc", "wrong"})
+	}
+	if marker, ends, err := b.Marker(nil); err == nil && ends {
+		return append(fields, Field{"commits", strconv.FormatBool(marker.Commit)}) // its epoch is the broker's own affair
 	}
 	var records []string
 	for record, err := range b.Records(nil, batch.SiteTool, 0) {

@@ -119,7 +119,7 @@ func (r *renderer) elements(value reflect.Value, name, path, topic string) []Fie
 }
 
 // identities are the fields that tell array elements apart, the best first.
-var identities = [...]string{"Topic", "TopicID", "ResourceName", "Name", "Partition", "ApiKey", "NodeID", "RelativeOffset", "Group", "MemberID", "Key"}
+var identities = [...]string{"Topic", "TopicID", "ResourceName", "Name", "Partition", "ApiKey", "NodeID", "RelativeOffset", "Group", "MemberID", "Key", "TransactionalID", "ProducerID"}
 
 // identity is the field that tells an array element from its neighbors, and its value.
 func (r *renderer) identity(element reflect.Value) (field, text string, found bool) {
@@ -142,6 +142,8 @@ func (r *renderer) identity(element reflect.Value) (field, text string, found bo
 			return name, shortName(r.masks.member(value.String())), true
 		case reflect.Array:
 			return name, r.masks.topicID(value.Interface().([16]byte)), true
+		case reflect.Int64:
+			return name, r.masks.producer(value.Int()), true
 		default:
 			return name, strconv.FormatInt(value.Int(), 10), true
 		}

@@ -1,0 +1,57 @@
+package api
+
+// DescribeTransactions, key 65, v0 (KIP-664).
+//
+// Of the partitions those are told that the client may describe.
+//
+// Deviations: the groups of a transaction are not shown as partitions of __consumer_offsets, which does not exist here.
+
+import (
+	"context"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-coordinator"
+	"github.com/kaas-rs/kaas/kaas-protocol"
+)
+
+func (h *Handlers) describeTransactions(ctx context.Context, r *protocol.Request, request *kmsg.DescribeTransactionsRequest) (kmsg.Response, error) {
+	response := responseTo[*kmsg.DescribeTransactionsResponse](request)
+	response.TransactionStates = make([]kmsg.DescribeTransactionsResponseTransactionState, len(request.TransactionalIDs))
+	var work sync.WaitGroup
+	slots := make(chan struct{}, maxConcurrentGroups)
+	for i, id := range request.TransactionalIDs {
+		slots <- struct{}{}
+		work.Go(func() {
+			defer func() { <-slots }()
+			response.TransactionStates[i] = h.describeTransaction(ctx, r.Conn, id)
+		})
+	}
+	work.Wait()
+	return response, ctx.Err()
+}
+
+func (h *Handlers) describeTransaction(ctx context.Context, conn *protocol.Conn, id string) kmsg.DescribeTransactionsResponseTransactionState {
+	row := kmsg.NewDescribeTransactionsResponseTransactionState()
+	row.TransactionalID, row.Topics = id, []kmsg.DescribeTransactionsResponseTransactionStateTopic{}
+	described := coordinator.TransactionDescription{}
+	err := h.mayTransact(conn, kmsg.ACLOperationDescribe, id)
+	if err == nil {
+		described, err = h.Transactions.DescribeTransaction(ctx, id)
+	}
+	if err != nil {
+		row.ErrorCode = codeOf(err)
+		return row
+	}
+	row.State, row.TimeoutMillis, row.StartTimestamp = described.State.String(), int32(described.Timeout.Milliseconds()), described.Start
+	row.ProducerID, row.ProducerEpoch = described.Producer.ID, described.Producer.Epoch
+	for _, p := range described.Partitions {
+		if last := len(row.Topics) - 1; last >= 0 && row.Topics[last].Topic == p.Topic {
+			row.Topics[last].Partitions = append(row.Topics[last].Partitions, p.Partition)
+		} else if h.mayTopic(conn, kmsg.ACLOperationDescribe, p.Topic) {
+			row.Topics = append(row.Topics, kmsg.DescribeTransactionsResponseTransactionStateTopic{Topic: p.Topic, Partitions: []int32{p.Partition}})
+		}
+	}
+	return row
+}

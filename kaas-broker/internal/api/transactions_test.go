@@ -1,0 +1,380 @@
+package api_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kaas-rs/kaas/kaas-broker/internal/api"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-coordinator"
+)
+
+// writer is a producer that has registered under a transactional id.
+type writer struct {
+	b        *bench
+	name     string
+	id       int64
+	epoch    int16
+	sequence int32
+}
+
+func (b *bench) writer(name string) *writer {
+	b.t.Helper()
+	response := ask[*kmsg.InitProducerIDResponse](b, initRequest(4, name))
+	expectCode(b.t, "init "+name, response.ErrorCode, nil)
+	return &writer{b: b, name: name, id: response.ProducerID, epoch: response.ProducerEpoch}
+}
+
+func initRequest(version int16, name string) *kmsg.InitProducerIDRequest {
+	request := kmsg.NewPtrInitProducerIDRequest()
+	request.Version, request.TransactionalID, request.TransactionTimeoutMillis = version, &name, 60_000
+	return request
+}
+
+func (w *writer) addRequest(version int16, topic string, partitions ...int32) *kmsg.AddPartitionsToTxnRequest {
+	request := kmsg.NewPtrAddPartitionsToTxnRequest()
+	request.Version, request.TransactionalID, request.ProducerID, request.ProducerEpoch = version, w.name, w.id, w.epoch
+	request.Topics = []kmsg.AddPartitionsToTxnRequestTopic{{Topic: topic, Partitions: partitions}}
+	request.Transactions = []kmsg.AddPartitionsToTxnRequestTransaction{{
+		TransactionalID: w.name, ProducerID: w.id, ProducerEpoch: w.epoch,
+		Topics: []kmsg.AddPartitionsToTxnRequestTransactionTopic{{Topic: topic, Partitions: partitions}},
+	}}
+	return request
+}
+
+// add returns the codes of the partitions.
+func (w *writer) add(version int16, topic string, partitions ...int32) []int16 {
+	w.b.t.Helper()
+	response := ask[*kmsg.AddPartitionsToTxnResponse](w.b, w.addRequest(version, topic, partitions...))
+	var codes []int16
+	for _, row := range response.Topics {
+		for _, partition := range row.Partitions {
+			codes = append(codes, partition.ErrorCode)
+		}
+	}
+	for _, transaction := range response.Transactions {
+		for _, row := range transaction.Topics {
+			for _, partition := range row.Partitions {
+				codes = append(codes, partition.ErrorCode)
+			}
+		}
+	}
+	return codes
+}
+
+func (w *writer) addGroup(version int16, group string) int16 {
+	w.b.t.Helper()
+	request := kmsg.NewPtrAddOffsetsToTxnRequest()
+	request.Version, request.TransactionalID, request.ProducerID, request.ProducerEpoch, request.Group = version, w.name, w.id, w.epoch, group
+	return ask[*kmsg.AddOffsetsToTxnResponse](w.b, request).ErrorCode
+}
+
+func (w *writer) end(version int16, commit bool) int16 {
+	w.b.t.Helper()
+	request := kmsg.NewPtrEndTxnRequest()
+	request.Version, request.TransactionalID, request.ProducerID, request.ProducerEpoch, request.Commit = version, w.name, w.id, w.epoch, commit
+	return ask[*kmsg.EndTxnResponse](w.b, request).ErrorCode
+}
+
+func (w *writer) stage(version int16, group, topic string, at int64) int16 {
+	w.b.t.Helper()
+	request := kmsg.NewPtrTxnOffsetCommitRequest()
+	request.Version, request.TransactionalID, request.ProducerID, request.ProducerEpoch, request.Group = version, w.name, w.id, w.epoch, group
+	request.Generation = -1
+	partition := kmsg.NewTxnOffsetCommitRequestTopicPartition()
+	partition.Offset = at
+	request.Topics = []kmsg.TxnOffsetCommitRequestTopic{{Topic: topic, Partitions: []kmsg.TxnOffsetCommitRequestTopicPartition{partition}}}
+	return ask[*kmsg.TxnOffsetCommitResponse](w.b, request).Topics[0].Partitions[0].ErrorCode
+}
+
+func (w *writer) produceRequest(topic string, values ...string) *kmsg.ProduceRequest {
+	data := build(w.b.t, func(b *batch.Builder) {
+		b.Transactional, b.ProducerID, b.ProducerEpoch, b.BaseSequence = true, w.id, w.epoch, w.sequence
+	}, values...)
+	request := produceRequest(10, -1, topic, 0, data)
+	request.TransactionID = &w.name
+	return request
+}
+
+// produce returns the code; what is accepted moves the sequence on.
+func (w *writer) produce(topic string, values ...string) int16 {
+	w.b.t.Helper()
+	row := ask[*kmsg.ProduceResponse](w.b, w.produceRequest(topic, values...)).Topics[0].Partitions[0]
+	if row.ErrorCode == 0 {
+		w.sequence += int32(len(values))
+	}
+	return row.ErrorCode
+}
+
+// settle waits until the markers of the last transaction are placed.
+func (w *writer) settle() {
+	w.b.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if state := w.b.describeTransaction(w.name).State; state == "CompleteCommit" || state == "CompleteAbort" {
+			return
+		}
+	}
+	w.b.t.Fatalf("transaction %s does not complete", w.name)
+}
+
+func (b *bench) describeTransaction(name string) kmsg.DescribeTransactionsResponseTransactionState {
+	b.t.Helper()
+	request := kmsg.NewPtrDescribeTransactionsRequest()
+	request.TransactionalIDs = []string{name}
+	return ask[*kmsg.DescribeTransactionsResponse](b, request).TransactionStates[0]
+}
+
+// fetchCommitted is what a reader of committed records is answered.
+func (b *bench) fetchCommitted(topic *catalog.Topic, offset int64) kmsg.FetchResponseTopicPartition {
+	b.t.Helper()
+	request := fetchRequest(12, topic, 0, offset)
+	request.IsolationLevel = 1
+	return b.fetch(request).Topics[0].Partitions[0]
+}
+
+func TestTransactions(t *testing.T) {
+	b := groupBench(t)
+	topic := b.topic("t", 2)
+	first, second := b.writer("first"), b.writer("second")
+	for _, w := range []*writer{first, second} {
+		if codes := w.add(3, "t", 0); !slices.Equal(codes, []int16{0}) {
+			t.Fatalf("add: %v", codes)
+		}
+		expectCode(t, "produce", w.produce("t", w.name), nil)
+	}
+	expectCode(t, "the group", first.addGroup(3, "workers"), nil)
+	expectCode(t, "offsets", first.stage(3, "workers", "events", 5), nil)
+	if row := b.fetchCommitted(topic, 0); row.LastStableOffset != 0 || row.HighWatermark != 2 || len(row.RecordBatches) != 0 || row.AbortedTransactions == nil {
+		t.Errorf("while both are open: %+v", row)
+	}
+	expectCode(t, "commit", second.end(3, true), nil)
+	second.settle()
+	if row := b.fetchCommitted(topic, 0); row.LastStableOffset != 0 || len(row.RecordBatches) != 0 {
+		t.Errorf("while the first is open: %+v", row)
+	}
+	expectCode(t, "abort", first.end(3, false), nil)
+	first.settle()
+	row := b.fetchCommitted(topic, 0)
+	if got := values(t, row.RecordBatches); row.LastStableOffset != 4 || !slices.Equal(got[:2], []string{"first", "second"}) {
+		t.Errorf("at last: %+v, %q", row, got)
+	}
+	if aborted := row.AbortedTransactions; len(aborted) != 1 || aborted[0].ProducerID != first.id || aborted[0].FirstOffset != 0 {
+		t.Errorf("aborted: %+v", aborted)
+	}
+	if late := b.fetchCommitted(topic, 3).AbortedTransactions; len(late) != 1 {
+		t.Errorf("aborted at the marker: %+v", late)
+	}
+	if state := b.describeTransaction("first"); state.State != "CompleteAbort" || len(state.Topics) != 0 || state.TimeoutMillis != 60_000 {
+		t.Errorf("described: %+v", state)
+	}
+}
+
+func TestDescribeAndListTransactions(t *testing.T) {
+	b := groupBench(t)
+	b.topic("t", 2)
+	w := b.writer("open")
+	w.add(3, "t", 1, 0)
+	expectCode(t, "produce", w.produce("t", "x", "y"), nil)
+	b.writer("idle")
+	state := b.describeTransaction("open")
+	if state.State != "Ongoing" || state.ProducerID != w.id || state.StartTimestamp <= 0 || len(state.Topics) != 1 || !slices.Equal(state.Topics[0].Partitions, []int32{0, 1}) {
+		t.Errorf("described: %+v", state)
+	}
+	expectCode(t, "unknown", b.describeTransaction("nobody").ErrorCode, kerr.TransactionalIDNotFound)
+	list := kmsg.NewPtrListTransactionsRequest()
+	list.StateFilters = []string{"Ongoing", "Nonsense", "Nonsense"}
+	listed := ask[*kmsg.ListTransactionsResponse](b, list)
+	if rows := listed.TransactionStates; len(rows) != 1 || rows[0].TransactionalID != "open" || !slices.Equal(listed.UnknownStateFilters, []string{"Nonsense"}) {
+		t.Errorf("listed: %+v", listed)
+	}
+	producers := kmsg.NewPtrDescribeProducersRequest()
+	producers.Topics = []kmsg.DescribeProducersRequestTopic{{Topic: "t", Partitions: []int32{0, 1, 2}}, {Topic: "missing", Partitions: []int32{0}}}
+	described := ask[*kmsg.DescribeProducersResponse](b, producers)
+	partitions := described.Topics[0].Partitions
+	if active := partitions[0].ActiveProducers; len(active) != 1 || active[0].ProducerID != w.id || active[0].LastSequence != 1 || active[0].CurrentTxnStartOffset != 0 || active[0].CoordinatorEpoch != -1 {
+		t.Errorf("producers: %+v", active)
+	}
+	if len(partitions[1].ActiveProducers) != 0 || partitions[2].ErrorCode != kerr.UnknownTopicOrPartition.Code || described.Topics[1].Partitions[0].ErrorCode != kerr.UnknownTopicOrPartition.Code {
+		t.Errorf("producers: %+v", described.Topics)
+	}
+}
+
+func markersOf(version int16, w *writer, epoch int16, coordinator int32, topic string) *kmsg.WriteTxnMarkersRequest {
+	request := kmsg.NewPtrWriteTxnMarkersRequest()
+	request.Version = version
+	request.Markers = []kmsg.WriteTxnMarkersRequestMarker{{
+		ProducerID: w.id, ProducerEpoch: epoch, CoordinatorEpoch: coordinator,
+		Topics: []kmsg.WriteTxnMarkersRequestMarkerTopic{{Topic: topic, Partitions: []int32{0}}},
+	}}
+	return request
+}
+
+func TestWriteTxnMarkers(t *testing.T) {
+	b := groupBench(t)
+	topic := b.topic("t", 1)
+	b.writer("w")
+	w := b.writer("w")
+	w.add(3, "t", 0)
+	expectCode(t, "produce", w.produce("t", "x"), nil)
+	write := func(epoch int16, coordinator int32, topic string) int16 {
+		return ask[*kmsg.WriteTxnMarkersResponse](b, markersOf(1, w, epoch, coordinator, topic)).Markers[0].Topics[0].Partitions[0].ErrorCode
+	}
+	expectCode(t, "unknown topic", write(w.epoch, 9, "missing"), kerr.UnknownTopicOrPartition)
+	expectCode(t, "old epoch", write(w.epoch-1, 9, "t"), kerr.InvalidProducerEpoch)
+	expectCode(t, "abort", write(w.epoch, 9, "t"), nil)
+	if row := b.fetchCommitted(topic, 0); row.LastStableOffset != 2 || len(row.AbortedTransactions) != 1 {
+		t.Errorf("after the abort: %+v", row)
+	}
+	expectCode(t, "old coordinator", write(w.epoch, 8, "t"), kerr.TransactionCoordinatorFenced)
+	expectCode(t, "abort again", write(w.epoch, 9, "t"), nil)
+}
+
+// A producer that was replaced is told so in words that its version knows.
+func TestFencedProducers(t *testing.T) {
+	b := groupBench(t)
+	b.topic("t", 1)
+	old := b.writer("w")
+	b.writer("w")
+	for version := range int16(5) {
+		fenced := kerr.ProducerFenced
+		if version < 2 {
+			fenced = kerr.InvalidProducerEpoch
+		}
+		expectCode(t, "partitions", old.add(version, "t", 0)[0], fenced)
+		if version < 4 {
+			expectCode(t, "group", old.addGroup(version, "workers"), fenced)
+			expectCode(t, "end", old.end(version, true), fenced)
+			expectCode(t, "offsets", old.stage(version, "workers", "events", 1), kerr.InvalidProducerEpoch)
+		}
+		if version >= 3 {
+			request := initRequest(version, "w")
+			request.ProducerID, request.ProducerEpoch = old.id, old.epoch
+			b.writer("w") // so that it is no repetition
+			want := map[int16]*kerr.Error{3: kerr.InvalidProducerEpoch, 4: kerr.ProducerFenced}[version]
+			expectCode(t, "init", ask[*kmsg.InitProducerIDResponse](b, request).ErrorCode, want)
+		}
+	}
+	expectCode(t, "produce", old.produce("t", "x"), kerr.InvalidProducerEpoch)
+}
+
+func TestAddPartitionsToTxnAllOrNothing(t *testing.T) {
+	b := groupBench(t)
+	b.topic("t", 2)
+	w := b.writer("w")
+	for version := range int16(5) {
+		if codes := w.add(version, "t", 0, 2); !slices.Equal(codes, []int16{kerr.OperationNotAttempted.Code, kerr.UnknownTopicOrPartition.Code}) {
+			t.Errorf("v%d: %v", version, codes)
+		}
+	}
+	if state := b.describeTransaction("w").State; state != "Empty" {
+		t.Errorf("what was refused has begun a transaction: %s", state)
+	}
+	request := w.addRequest(4, "t", 0)
+	request.Transactions[0].VerifyOnly = true
+	response := ask[*kmsg.AddPartitionsToTxnResponse](b, request)
+	expectCode(t, "verification", response.Transactions[0].Topics[0].Partitions[0].ErrorCode, kerr.InvalidTxnState)
+}
+
+func TestProduceAsksTheCoordinator(t *testing.T) {
+	cases := []struct {
+		name string
+		err  error
+		want *kerr.Error
+	}{
+		{"loading", coordinator.ErrLoading, kerr.NotEnoughReplicas},
+		{"elsewhere", coordinator.ErrNotCoordinator, kerr.NotEnoughReplicas},
+		{"ending", coordinator.ErrConcurrentTransactions, kerr.NotEnoughReplicas},
+		{"fenced", coordinator.ErrProducerFenced, kerr.InvalidProducerEpoch},
+		{"unknown", coordinator.ErrInvalidProducerIDMapping, kerr.InvalidProducerIDMapping},
+		{"not part of it", coordinator.ErrInvalidTransactionState, kerr.InvalidTxnState},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := groupBench(t, func(s *setup) {
+				s.transactions = func(inner api.Transactions) api.Transactions { return refusing{inner, c.err} }
+			})
+			b.topic("t", 1)
+			expectCode(t, "produce", b.writer("w").produce("t", "x"), c.want)
+			if row := b.produce("t", 0, records(t, "plain")); row.BaseOffset != 0 {
+				t.Errorf("what was refused is in the log: %+v", row)
+			}
+		})
+	}
+	t.Run("switched off", func(t *testing.T) {
+		b := groupBench(t, brokerValues(t, "transaction.partition.verification.enable=false"), func(s *setup) {
+			s.transactions = func(inner api.Transactions) api.Transactions {
+				return refusing{inner, coordinator.ErrInvalidTransactionState}
+			}
+		})
+		b.topic("t", 1)
+		expectCode(t, "produce", b.writer("w").produce("t", "x"), nil)
+	})
+}
+
+func TestTransactionsNeedRights(t *testing.T) {
+	for _, c := range []struct {
+		name                                                 string
+		kind                                                 kmsg.ACLResourceType
+		init, add, addV4, group, offsets, end, mark, produce *kerr.Error
+	}{
+		{
+			"transactional ids", kmsg.ACLResourceTypeTransactionalId,
+			kerr.TransactionalIDAuthorizationFailed, kerr.TransactionalIDAuthorizationFailed, kerr.InvalidProducerIDMapping, kerr.TransactionalIDAuthorizationFailed,
+			kerr.TransactionalIDAuthorizationFailed, kerr.TransactionalIDAuthorizationFailed, nil, kerr.TransactionalIDAuthorizationFailed,
+		},
+		{
+			"groups", kmsg.ACLResourceTypeGroup, nil, kerr.InvalidProducerIDMapping, kerr.InvalidProducerIDMapping, kerr.GroupAuthorizationFailed,
+			kerr.GroupAuthorizationFailed, kerr.InvalidProducerIDMapping, nil, kerr.InvalidProducerIDMapping,
+		},
+		{
+			"topics", kmsg.ACLResourceTypeTopic, nil, kerr.TopicAuthorizationFailed, kerr.InvalidProducerIDMapping, kerr.InvalidProducerIDMapping,
+			kerr.TopicAuthorizationFailed, kerr.InvalidProducerIDMapping, nil, kerr.TopicAuthorizationFailed,
+		},
+		{
+			"the cluster", kmsg.ACLResourceTypeCluster, nil, kerr.InvalidProducerIDMapping, kerr.ClusterAuthorizationFailed, kerr.InvalidProducerIDMapping,
+			kerr.InvalidProducerIDMapping, kerr.InvalidProducerIDMapping, kerr.ClusterAuthorizationFailed, kerr.InvalidProducerIDMapping,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := groupBench(t, func(s *setup) { s.authorizer = withoutType(c.kind) })
+			b.topic("t", 1)
+			expectCode(t, "init", ask[*kmsg.InitProducerIDResponse](b, initRequest(4, "w")).ErrorCode, c.init)
+			stranger := &writer{b: b, name: "nobody", id: 77}
+			expectCode(t, "add", stranger.add(3, "t", 0)[0], c.add)
+			response := ask[*kmsg.AddPartitionsToTxnResponse](b, stranger.addRequest(4, "t", 0))
+			code := response.ErrorCode
+			if len(response.Transactions) > 0 {
+				code = response.Transactions[0].Topics[0].Partitions[0].ErrorCode
+			}
+			expectCode(t, "add v4", code, c.addV4)
+			expectCode(t, "group", stranger.addGroup(3, "workers"), c.group)
+			expectCode(t, "offsets", stranger.stage(3, "workers", "t", 1), c.offsets)
+			expectCode(t, "end", stranger.end(3, true), c.end)
+			marked := ask[*kmsg.WriteTxnMarkersResponse](b, markersOf(1, stranger, 0, 0, "t")).Markers[0].Topics[0].Partitions[0].ErrorCode
+			expectCode(t, "mark", marked, c.mark)
+			expectCode(t, "produce", stranger.produce("t", "x"), c.produce)
+		})
+	}
+}
+
+func TestDescriptionsOfTransactionsNeedRights(t *testing.T) {
+	b := groupBench(t, func(s *setup) { s.authorizer = writeOnly{} })
+	b.topic("t", 1)
+	w := b.writer("w")
+	w.add(3, "t", 0)
+	expectCode(t, "describe", b.describeTransaction("w").ErrorCode, kerr.TransactionalIDAuthorizationFailed)
+	if listed := ask[*kmsg.ListTransactionsResponse](b, kmsg.NewPtrListTransactionsRequest()); len(listed.TransactionStates) != 0 {
+		t.Errorf("listed: %+v", listed)
+	}
+	find := kmsg.NewPtrFindCoordinatorRequest()
+	find.Version, find.CoordinatorType, find.CoordinatorKeys = 4, 1, []string{"w"}
+	expectCode(t, "find", ask[*kmsg.FindCoordinatorResponse](b, find).Coordinators[0].ErrorCode, kerr.TransactionalIDAuthorizationFailed)
+	producers := kmsg.NewPtrDescribeProducersRequest()
+	producers.Topics = []kmsg.DescribeProducersRequestTopic{{Topic: "t", Partitions: []int32{0}}}
+	expectCode(t, "producers", ask[*kmsg.DescribeProducersResponse](b, producers).Topics[0].Partitions[0].ErrorCode, kerr.TopicAuthorizationFailed)
+}
