@@ -91,7 +91,7 @@ func TestTransactionsConsumeTransformProduce(t *testing.T) {
 		t.Fatal(err)
 	}
 	session, err := kgo.NewGroupTransactSession(kgo.SeedBrokers(b.Bootstrap()...), kgo.TransactionalID("changer"), kgo.ConsumerGroup("workers"),
-		kgo.ConsumeTopics("events"), kgo.DefaultProduceTopic("results"), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets(),
+		kgo.ConsumeTopics("events"), kgo.DefaultProduceTopic("results"), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(100*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)

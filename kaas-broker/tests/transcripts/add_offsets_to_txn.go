@@ -3,7 +3,7 @@ package transcripts
 func addOffsetsToTxnScript(t *Talk) {
 	const name = "add-offsets-to-txn"
 	t.Coordinated(name)
-	p := t.Second(name, "producer")
+	p := t.second(name, "producer")
 	for _, stranger := range strangers(p) {
 		t.AskEach(stranger.name, 0, 3, addingGroup(stranger.producer, name))
 	}

@@ -10,7 +10,7 @@ func describeProducersScript(t *Talk) {
 	t.Producer(plain, "plain")
 	t.Prepare(9, produceTo(topic, idempotentAt(time.Now().UnixMilli(), plain, 0, 0, 3)))
 	t.Ask("an idempotent producer", 0, describeProducers(topic, 0))
-	p := t.Transactional(topic, "producer")
+	p := t.transactional(topic, "producer")
 	t.Begun(p, topic, 0, 0, "a", "b")
 	t.Ask("an open transaction", 0, describeProducers(topic, 0))
 	t.Prepare(9, produceIn(p, topic, 0, p.part(2, "c")))

@@ -3,7 +3,7 @@ package transcripts
 func describeTransactionsScript(t *Talk) {
 	const topic = "describe-transactions"
 	t.Topic(topic, 2)
-	p := t.Transactional(topic, "producer")
+	p := t.transactional(topic, "producer")
 	t.Ask("a producer without a transaction", 0, describeTransactions(topic))
 	t.Begun(p, topic, 1, 0, "a")
 	t.Begun(p, topic, 0, 0, "b")

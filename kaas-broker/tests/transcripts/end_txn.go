@@ -3,7 +3,7 @@ package transcripts
 func endTxnScript(t *Talk) {
 	const topic = "end-txn"
 	t.Topic(topic, 1)
-	p := t.Second(topic, "producer")
+	p := t.second(topic, "producer")
 	for _, stranger := range strangers(p) {
 		t.AskEach(stranger.name, 0, 3, ended(stranger.producer, true))
 	}

@@ -7,21 +7,21 @@ func fetchCommittedScript(t *Talk) {
 	const topic = "fetch-committed"
 	id := t.Topic(topic, 3)
 	t.AskEach("an empty partition", 4, 16, committedFrom(topic, id, 1, 0))
-	first, second := t.Transactional(topic+"-1", "first"), t.Transactional(topic+"-2", "second")
+	first, second := t.transactional(topic+"-1", "first"), t.transactional(topic+"-2", "second")
 	t.Prepare(9, produceTo(topic, valuesAt(time.Now().UnixMilli(), "plain")))
 	t.Begun(first, topic, 0, 0, "a")
 	t.Begun(second, topic, 0, 0, "b")
 	t.Prepare(9, produceTo(topic, valuesAt(time.Now().UnixMilli(), "plain")))
-	fetchCommittedAt(t, topic, id, "with two transactions open")
+	fetchCommittedAt(t, id, "with two transactions open")
 	t.Ended(second, true)
-	fetchCommittedAt(t, topic, id, "when the second is committed")
+	fetchCommittedAt(t, id, "when the second is committed")
 	t.Ended(first, false)
-	fetchCommittedAt(t, topic, id, "when the first is aborted")
+	fetchCommittedAt(t, id, "when the first is aborted")
 	t.Begun(second, topic, 0, 1, "c", "d")
 	t.Prepare(9, produceIn(second, topic, 0, second.part(3, "e")))
 	t.Begun(first, topic, 0, 1, "f")
 	t.Ended(second, false)
-	fetchCommittedAt(t, topic, id, "when the second is aborted, the first open")
+	fetchCommittedAt(t, id, "when the second is aborted, the first open")
 	t.Ended(first, true)
 	t.AskEach("all that is committed", 4, 16, committedFrom(topic, id, 0, 0))
 	for _, offset := range []int64{1, 5, 6, 7, 8, 10, 11, 12, 13, 14} {
@@ -56,7 +56,8 @@ func fetchCommittedTimes(t *Talk, p producer, topic string) {
 }
 
 // fetchCommittedAt asks for what readers of both kinds see, and where the log ends for them.
-func fetchCommittedAt(t *Talk, topic string, id [16]byte, when string) {
+func fetchCommittedAt(t *Talk, id [16]byte, when string) {
+	const topic = "fetch-committed"
 	t.AskEach("committed records "+when, 11, 12, committedFrom(topic, id, 0, 0))
 	t.Ask("committed records behind the last stable offset "+when, 12, committedFrom(topic, id, 0, 4))
 	t.Ask("all records "+when, 12, fetch(0, fetchTopic(topic, id, 0, 0)))

@@ -34,7 +34,7 @@ func findCoordinatorScript(t *Talk) {
 	for _, of := range []int8{2, -1} {
 		t.AskEach("type "+strconv.Itoa(int(of)), 1, 4, findCoordinator(of, "find-coordinator"))
 	}
-	t.Transactional("find-coordinator", "producer")
+	t.transactional("find-coordinator", "producer")
 	t.AskEach("a transactional id", 1, 4, findCoordinator(1, "find-coordinator"))
 	for _, id := range groupIDs {
 		t.Ask("a transactional id: "+id.name, 4, findCoordinator(1, id.id))

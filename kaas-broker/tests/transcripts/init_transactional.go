@@ -10,7 +10,7 @@ import (
 func initTransactionalScript(t *Talk) {
 	const topic = "init-transactional"
 	t.Topic(topic, 1)
-	first := t.Second("init-transactional", "first")
+	first := t.second("init-transactional", "first")
 	t.AskEach("a producer that has registered before", 0, 4, initializing("init-transactional"))
 	for version := int16(3); version <= 4; version++ {
 		initReturning(t, version)
@@ -27,7 +27,7 @@ func initTransactionalScript(t *Talk) {
 // initReturning has a producer return with its id and epoch.
 func initReturning(t *Talk, version int16) {
 	name := "init-returning-v" + strconv.Itoa(int(version))
-	p := t.Transactional(name, name)
+	p := t.transactional(name, name)
 	t.Ask(name+": with its epoch", version, returning(p))
 	t.Ask(name+": with its epoch again", version, returning(p))
 	t.Ask(name+": with the epoch that it got", version, returning(p.at(p.epoch+1)))
@@ -43,7 +43,7 @@ func initReturning(t *Talk, version int16) {
 // initOpen registers while a transaction is open.
 func initOpen(t *Talk, topic string, version int16) {
 	name := "init-open-v" + strconv.Itoa(int(version))
-	p := t.Transactional(name, name)
+	p := t.transactional(name, name)
 	t.Begun(p, topic, 0, 0, "a")
 	t.Ask(name+": with a transaction open", version, initializing(name))
 	t.Completed(name)

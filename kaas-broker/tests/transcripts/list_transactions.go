@@ -12,13 +12,13 @@ func listTransactionsScript(t *Talk) {
 	const topic = "list-transactions"
 	t.Ask("before there is any", 0, listTransactions())
 	t.Topic(topic, 1)
-	idle := t.Transactional("idle", "idle")
+	idle := t.transactional("idle", "idle")
 	for id, commit := range map[string]bool{"committed": true, "aborted": false} {
-		p := t.Transactional(id, id)
+		p := t.transactional(id, id)
 		t.Begun(p, topic, 0, 0, "a")
 		t.Ended(p, commit)
 	}
-	open := t.Transactional("open", "open")
+	open := t.transactional("open", "open")
 	t.Begun(open, topic, 0, 0, "a")
 	t.Ask("all", 0, listTransactions())
 	for _, state := range []string{

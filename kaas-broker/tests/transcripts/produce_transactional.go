@@ -5,7 +5,7 @@ import "github.com/twmb/franz-go/pkg/kmsg"
 func produceTransactionalScript(t *Talk) {
 	const topic = "produce-transactional"
 	t.Topic(topic, 4)
-	p := t.Second(topic, "producer")
+	p := t.second(topic, "producer")
 	t.AskEach("before the transaction", 3, 10, produceIn(p, topic, 0, p.part(0, "a")))
 	t.Prepare(3, adding(p, topic, 0, 1))
 	for _, stranger := range strangers(p) {
@@ -35,13 +35,13 @@ func produceTransactionalScript(t *Talk) {
 	t.Ended(p, true)
 	t.Ask("after the commit", 9, produceIn(p, topic, 0, p.part(3, "e")))
 	t.Ask("the last batch again after the commit", 9, produceIn(p, topic, 0, p.part(2, "c")))
-	next := t.Transactional(topic, "producer")
+	next := t.transactional(topic, "producer")
 	t.Ask("the old epoch after the next producer has registered", 9, produceIn(p, topic, 0, p.part(3, "e")))
 	t.Begun(next, topic, 0, 0, "f")
 	t.Ask("the old epoch beside the next producer's transaction", 9, produceIn(p, topic, 0, p.part(3, "e")))
 	t.Ended(next, false)
 	t.Ask("all records", 11, fetchFrom(topic, 0))
-	ahead := t.Transactional(topic+"-ahead", "ahead")
+	ahead := t.transactional(topic+"-ahead", "ahead")
 	t.Begun(ahead, topic, 1, 0, "a")
 	t.Ask("a higher epoch beside an open transaction", 9, produceIn(ahead.at(ahead.epoch+1), topic, 1, ahead.at(ahead.epoch+1).part(0, "b")))
 }

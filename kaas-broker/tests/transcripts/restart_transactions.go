@@ -5,7 +5,7 @@ func restartTransactionsScript(t *Talk) {
 	const topic, group = "restart-transactions", "restart-transactions"
 	id := t.Topic(topic, 2)
 	t.Coordinated(group)
-	aborted, committed, open := t.Transactional("aborted", "aborted"), t.Transactional("committed", "committed"), t.Transactional("open", "open")
+	aborted, committed, open := t.transactional("aborted", "aborted"), t.transactional("committed", "committed"), t.transactional("open", "open")
 	t.Begun(aborted, topic, 0, 0, "a")
 	t.Begun(committed, topic, 0, 0, "b")
 	t.Ended(aborted, false)
@@ -13,7 +13,7 @@ func restartTransactionsScript(t *Talk) {
 	t.Begun(open, topic, 0, 0, "c")
 	t.Staged(open, group, topic, 0, 7)
 	t.Restart()
-	t.Transactional("other", "other")
+	t.transactional("other", "other")
 	t.Coordinated(group)
 	t.Learn(topic)
 	t.Ask("transactions", 0, describeTransactions("aborted", "committed", "open"))

@@ -54,9 +54,9 @@ func adding(p producer, topic string, partitions ...int32) *kmsg.AddPartitionsTo
 	return request
 }
 
-// verifying asks whether partitions are part of a transaction, from v4 on.
-func verifying(p producer, topic string, partitions ...int32) *kmsg.AddPartitionsToTxnRequest {
-	request := adding(p, topic, partitions...)
+// verifying asks whether partitions of the script's topic are part of a transaction, from v4 on.
+func verifying(p producer, partitions ...int32) *kmsg.AddPartitionsToTxnRequest {
+	request := adding(p, "add-partitions-to-txn", partitions...)
 	request.Transactions[0].VerifyOnly = true
 	return request
 }
@@ -106,9 +106,9 @@ func produceIn(p producer, topic string, partition int32, records []byte) *kmsg.
 	return request
 }
 
-// Transactional registers a producer, waiting until the broker coordinates its transactional id and the last transaction is over. Its producer id gets a
+// transactional registers a producer, waiting until the broker coordinates its transactional id and the last transaction is over. Its producer id gets a
 // name.
-func (t *Talk) Transactional(id, name string) producer {
+func (t *Talk) transactional(id, name string) producer {
 	t.test.Helper()
 	find := findCoordinator(1, id)
 	for range 400 {
@@ -125,11 +125,11 @@ func (t *Talk) Transactional(id, name string) producer {
 	return producer{}
 }
 
-// Second registers a producer twice, so that there is an epoch below its own.
-func (t *Talk) Second(id, name string) producer {
+// second registers a producer twice, so that there is an epoch below its own.
+func (t *Talk) second(id, name string) producer {
 	t.test.Helper()
-	t.Transactional(id, name)
-	return t.Transactional(id, name)
+	t.transactional(id, name)
+	return t.transactional(id, name)
 }
 
 // Producer gives a producer id a name.

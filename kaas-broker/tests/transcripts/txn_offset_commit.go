@@ -8,7 +8,7 @@ func txnOffsetCommitScript(t *Talk) {
 	const group, topic = "txn-offset-commit", "txn-offset-commit"
 	t.Topic(topic, 3)
 	t.Coordinated(group)
-	p := t.Second(topic, "producer")
+	p := t.second(topic, "producer")
 	for _, stranger := range strangers(p) {
 		t.AskEach(stranger.name, 0, 3, staging(stranger.producer, group, topic, 0, 5))
 	}

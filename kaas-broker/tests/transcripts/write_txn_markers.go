@@ -18,7 +18,7 @@ const farEpoch = 1000
 func writeTxnMarkersScript(t *Talk) {
 	const topic = "write-txn-markers"
 	id := t.Topic(topic, 3)
-	p := t.Second(topic, "producer")
+	p := t.second(topic, "producer")
 	t.Begun(p, topic, 0, 0, "a", "b")
 	t.Begun(p, topic, 1, 0, "c")
 	t.AskEach("an unknown topic", 0, 1, marking(p, false, 0, "write-txn-markers-unknown", 0))
