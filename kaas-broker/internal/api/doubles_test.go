@@ -65,14 +65,19 @@ func (d delivery) Deliver(ctx context.Context, m coordinator.Marker, to []coordi
 	return errs
 }
 
-// refusing is a coordinator that does not verify.
-type refusing struct {
+// sometimes is a coordinator that verifies when err is nil.
+type sometimes struct {
 	api.Transactions
-	err error
+	err *error
 }
 
-func (r refusing) VerifyPartitions(context.Context, string, coordinator.Producer, []coordinator.TransactionPartition) ([]error, error) {
-	return nil, r.err
+func (s sometimes) VerifyPartitions(
+	ctx context.Context, id string, p coordinator.Producer, partitions []coordinator.TransactionPartition,
+) ([]error, error) {
+	if *s.err != nil {
+		return nil, *s.err
+	}
+	return s.Transactions.VerifyPartitions(ctx, id, p, partitions)
 }
 
 // withoutType refuses everything about resources of one type.

@@ -17,6 +17,7 @@ import (
 type verified struct {
 	partition    *storage.Partition // the one that the verification is good for
 	verification storage.Verification
+	batch        batch.Batch
 	err          error
 }
 
@@ -47,7 +48,7 @@ func (c *produceCall) verify(ctx context.Context, snapshot *catalog.Snapshot, la
 				continue // the append says so
 			}
 			if verification, open := p.Verify(producer.ID, producer.Epoch); !open {
-				answers[partitionName{topic.Name, partition.Partition}] = verified{partition: p, verification: verification}
+				answers[partitionName{topic.Name, partition.Partition}] = verified{partition: p, verification: verification, batch: b}
 				asked = append(asked, coordinator.TransactionPartition{Topic: topic.Name, TopicID: topic.ID, Partition: partition.Partition})
 			}
 		}
@@ -68,6 +69,9 @@ func (c *produceCall) ask(ctx context.Context, producer coordinator.Producer, as
 			answer.err = results[i]
 		}
 		answer.err = unverified(answer.err)
+		if errors.Is(answer.err, kerr.NotEnoughReplicas) {
+			answer.partition.NotVerified(answer.batch)
+		}
 		answers[partitionName{at.Topic, at.Partition}] = answer
 	}
 }

@@ -296,7 +296,7 @@ func TestProduceAsksTheCoordinator(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			b := groupBench(t, func(s *setup) {
-				s.transactions = func(inner api.Transactions) api.Transactions { return refusing{inner, c.err} }
+				s.transactions = func(inner api.Transactions) api.Transactions { return sometimes{inner, &c.err} }
 			})
 			b.topic("t", 1)
 			expectCode(t, "produce", b.writer("w").produce("t", "x"), c.want)
@@ -305,10 +305,26 @@ func TestProduceAsksTheCoordinator(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a batch behind one that could not be verified", func(t *testing.T) {
+		verdict := coordinator.ErrLoading
+		b := groupBench(t, func(s *setup) {
+			s.transactions = func(inner api.Transactions) api.Transactions { return sometimes{inner, &verdict} }
+		})
+		b.topic("t", 1)
+		w := b.writer("w")
+		w.add(3, "t", 0)
+		expectCode(t, "the first", w.produce("t", "x"), kerr.NotEnoughReplicas)
+		verdict = nil
+		w.sequence = 1
+		expectCode(t, "the second", w.produce("t", "y"), kerr.OutOfOrderSequenceNumber)
+		w.sequence = 0
+		expectCode(t, "the first again", w.produce("t", "x"), nil)
+		expectCode(t, "the second again", w.produce("t", "y"), nil)
+	})
 	t.Run("switched off", func(t *testing.T) {
 		b := groupBench(t, brokerValues(t, "transaction.partition.verification.enable=false"), func(s *setup) {
 			s.transactions = func(inner api.Transactions) api.Transactions {
-				return refusing{inner, coordinator.ErrInvalidTransactionState}
+				return sometimes{inner, &coordinator.ErrInvalidTransactionState}
 			}
 		})
 		b.topic("t", 1)
