@@ -94,7 +94,7 @@ func runChaos(t *testing.T, seed uint64) {
 	for i, h := range histories {
 		c.check(i, h)
 	}
-	t.Logf("seed %d: %v, %d processes, %d late markers", seed, histories, len(c.processes), c.parts.late)
+	t.Logf("seed %d: %v, %d processes, %d late markers", seed, histories, len(c.processes), c.parts.ignored())
 }
 
 func txnOf(i int) string   { return fmt.Sprintf("tx%d", i) }

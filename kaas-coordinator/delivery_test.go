@@ -53,16 +53,16 @@ func TestDeliveryIsTriedAgain(t *testing.T) {
 			t.Errorf("described as %+v", got)
 		}
 		// Whoever has its marker is not asked again, and the others not without a pause.
-		if parts.calls > 15 {
-			t.Errorf("%d calls in 20 s", parts.calls)
+		if calls := parts.asked(); calls > 15 {
+			t.Errorf("%d calls in 20 s", calls)
 		}
 		parts.setBefore(nil)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		must(t, p.EndTransaction(ctx, "tx", producer, true))
 		p.begin("tx", "", producer, good)
-		if parts.outcomes(good) != "C" || parts.outcomes(bad) != "C" || parts.late != 0 {
-			t.Errorf("markers %q and %q, %d late", parts.outcomes(good), parts.outcomes(bad), parts.late)
+		if parts.outcomes(good) != "C" || parts.outcomes(bad) != "C" || parts.ignored() != 0 {
+			t.Errorf("markers %q and %q, %d late", parts.outcomes(good), parts.outcomes(bad), parts.ignored())
 		}
 	})
 }
@@ -182,8 +182,8 @@ func TestTransactionOfNothing(t *testing.T) {
 		must(t, p.AddPartitions(ctx, "tx", producer, nil))
 		must(t, p.EndTransaction(ctx, "tx", producer, true))
 		synctest.Wait()
-		if got := p.state("tx").State; got != txn.CompleteCommit || parts.calls != 0 {
-			t.Errorf("state %v after %d calls", got, parts.calls)
+		if got := p.state("tx").State; got != txn.CompleteCommit || parts.asked() != 0 {
+			t.Errorf("state %v after %d calls", got, parts.asked())
 		}
 	})
 }
@@ -319,7 +319,7 @@ func TestNextTransactionWaitsForMarkers(t *testing.T) {
 				producer := p.register("tx")
 				for name, ask := range map[string]func() error{
 					"add partitions": func() error { return p.AddPartitions(ctx, "tx", producer, []coordinator.TransactionPartition{at0}) },
-					"add offsets":    func() error { return p.AddOffsets(ctx, "tx", producer, "g") },
+					"add offsets":    func() error { return p.AddOffsets(ctx, "tx", producer, inSlotOf("tx")) },
 					"end again":      func() error { return p.EndTransaction(ctx, "tx", producer, true) },
 					"register": func() (err error) {
 						producer, err = p.InitProducerID(ctx, "tx", nobodyYet())

@@ -65,6 +65,20 @@ func (p *participants) setBefore(before func(context.Context, coordinator.Marker
 	p.before = before
 }
 
+// asked is how often a partition was asked for.
+func (p *participants) asked() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls
+}
+
+// ignored is how many markers came too late.
+func (p *participants) ignored() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.late
+}
+
 // at returns the markers of a partition.
 func (p *participants) at(at coordinator.TransactionPartition) []coordinator.Marker {
 	p.mu.Lock()
@@ -103,7 +117,7 @@ func nobodyYet() coordinator.InitProducer {
 // register registers a producer until no earlier transaction is in the way. It needs a synctest bubble.
 func (p *process) register(id string) coordinator.Producer {
 	p.t.Helper()
-	for {
+	for range patience {
 		producer, err := p.InitProducerID(context.Background(), id, nobodyYet())
 		if err == nil {
 			return producer
@@ -111,7 +125,12 @@ func (p *process) register(id string) coordinator.Producer {
 		wants(p.t, err, coordinator.ErrConcurrentTransactions)
 		time.Sleep(20 * time.Millisecond)
 	}
+	p.t.Fatalf("%s is not completed", id)
+	return coordinator.Producer{}
 }
+
+// patience is how often a test asks again, of what takes seconds at most.
+const patience = 1000
 
 // stageAs stages one offset of a group as nobody in particular.
 func (p *process) stageAs(txnID, groupID string, producer coordinator.Producer, o coordinator.CommitOffset) error {
@@ -136,14 +155,15 @@ func (p *process) state(id string) coordinator.TransactionDescription {
 func (p *process) begin(id, groupID string, producer coordinator.Producer, at coordinator.TransactionPartition) {
 	p.t.Helper()
 	ctx := context.Background()
-	for {
-		err := p.AddPartitions(ctx, id, producer, []coordinator.TransactionPartition{at})
-		if err == nil {
+	var err error
+	for range patience {
+		if err = p.AddPartitions(ctx, id, producer, []coordinator.TransactionPartition{at}); err == nil {
 			break
 		}
 		wants(p.t, err, coordinator.ErrConcurrentTransactions)
 		time.Sleep(20 * time.Millisecond)
 	}
+	must(p.t, err)
 	if groupID != "" {
 		must(p.t, p.AddOffsets(ctx, id, producer, groupID))
 	}

@@ -164,8 +164,8 @@ func TestLateMarkerOfAReplacedLeader(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
-		if parts.outcomes(at0) != "C" || parts.late != 1 {
-			t.Errorf("markers %s, %d late", parts.outcomes(at0), parts.late)
+		if parts.outcomes(at0) != "C" || parts.ignored() != 1 {
+			t.Errorf("markers %s, %d late", parts.outcomes(at0), parts.ignored())
 		}
 		must(t, second.EndTransaction(ctx, "tx", producer, false))
 		synctest.Wait()
