@@ -1,0 +1,196 @@
+package storage_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kaas-rs/kaas/kaas-storage"
+)
+
+// programs are what is cut. Add rows: each step of crashWorld waits until the background is at rest, so a program is deterministic.
+var programs = []program{
+	{name: "append", run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 1)
+		w.append("c", 3)
+	}},
+	{name: "append several at once", run: func(w *crashWorld) { w.appendTogether("a", "b", "c", "d") }},
+	{name: "roll", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		for i := range 4 {
+			w.append(fmt.Sprint("r", i), 2)
+		}
+	}},
+	{name: "roll within one commit", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		w.append("first", 1)
+		w.appendTogether("a", "b", "c", "d")
+	}},
+	{name: "checkpoint", config: func(c *storage.Config) { c.IndexInterval = 1 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.idle()
+		w.append("b", 2)
+		w.append("c", 2)
+		w.idle()
+		w.append("d", 1)
+	}},
+	{name: "checkpoint over rolled segments", config: func(c *storage.Config) { c.IndexInterval, c.SegmentBytes = 1, 150 }, run: func(w *crashWorld) {
+		for round := range 2 {
+			for i := range 3 {
+				w.append(fmt.Sprint("r", round, i), 2)
+			}
+			w.idle()
+		}
+	}},
+	{name: "delete records", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 2)
+		w.append("c", 2)
+		w.deleteRecords(3)
+		w.append("d", 2)
+		w.deleteRecords(8)
+		w.append("e", 1)
+	}},
+	{
+		name: "retention by size", config: func(c *storage.Config) { c.SegmentBytes, c.RetentionBytes, c.RetentionAge = 150, 200, -1 }, options: storage.Options{RetentionInterval: time.Minute},
+		run: func(w *crashWorld) {
+			for i := range 5 {
+				w.append(fmt.Sprint("r", i), 2)
+			}
+			w.retention(4)
+			w.append("z", 1)
+		},
+	},
+	{
+		name: "retention by age takes the active segment", config: func(c *storage.Config) { c.RetentionAge = time.Hour }, options: storage.Options{RetentionInterval: time.Minute},
+		run: func(w *crashWorld) {
+			w.append("a", 2)
+			w.retention(2)
+			w.append("b", 1)
+		},
+	},
+	{name: "takeover", run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.take()
+		w.append("b", 2)
+		w.take()
+		w.take()
+		w.append("c", 1)
+	}},
+	{name: "takeover behind a recovery point", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 2)
+		w.idle()
+		w.append("c", 2)
+		w.append("d", 2)
+		w.take()
+		w.append("e", 1)
+		w.take()
+		w.append("f", 1)
+	}},
+	{name: "handover", run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.handover()
+		w.take()
+		w.handover()
+		w.take()
+		w.append("b", 1)
+	}},
+	{name: "producers", run: func(w *crashWorld) {
+		w.sequenced(7, 0, 2)
+		w.sequenced(8, 0, 1)
+		w.idle()
+		w.sequenced(7, 2, 2)
+		w.take()
+		w.sequenced(8, 1, 1)
+		w.deleteRecords(6)
+		w.sequenced(7, 4, 1)
+	}},
+	{name: "deletion", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 2)
+		w.destroy()
+	}},
+	{name: "deletion after a handover", run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.handover()
+		w.destroy()
+	}},
+	{name: "page cache", pageCache: true, config: func(c *storage.Config) { c.FlushMessages, c.SegmentBytes = 1000, 150 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 2)
+		w.append("c", 2)
+		w.idle()
+		w.append("d", 2)
+		w.take()
+		w.append("e", 2)
+	}},
+	{name: "page cache, recovery points at once", pageCache: true, config: func(c *storage.Config) { c.FlushMessages, c.SegmentBytes = 1000, 150 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.append("b", 2)
+		w.deleteRecords(1)
+		w.append("c", 2)
+		w.append("d", 2)
+		w.handover()
+		w.take()
+		w.append("e", 2)
+	}},
+	{name: "transactions", run: func(w *crashWorld) {
+		w.begin(1)
+		w.append("a", 1)
+		w.begin(2)
+		w.end(1, false)
+		w.idle()
+		w.begin(3)
+		w.end(2, true)
+		w.end(3, false)
+		w.append("b", 1)
+	}},
+	{name: "transaction index made after the others", run: func(w *crashWorld) {
+		w.begin(1)
+		w.begin(2)
+		w.idle()
+		w.end(1, false)
+		w.idle()
+		w.end(2, false)
+		w.idle()
+	}},
+	{name: "transactions over segments and owners", config: func(c *storage.Config) { c.IndexInterval, c.SegmentBytes = 1, 150 }, run: func(w *crashWorld) {
+		w.begin(1)
+		w.begin(2)
+		w.end(2, false)
+		w.take()
+		w.begin(3)
+		w.idle()
+		w.end(1, false)
+		w.handover()
+		w.take()
+		w.end(3, false)
+		w.append("b", 1)
+		w.take()
+	}},
+	{name: "transactions and deleted records", config: func(c *storage.Config) { c.SegmentBytes = 150 }, run: func(w *crashWorld) {
+		w.begin(1)
+		w.begin(2)
+		w.end(1, false)
+		w.append("a", 2)
+		w.deleteRecords(4)
+		w.end(2, false)
+		w.deleteRecords(6)
+		w.begin(3)
+		w.deleteRecords(10)
+	}},
+	{name: "page cache, transactions", pageCache: true, config: func(c *storage.Config) { c.FlushMessages, c.SegmentBytes = 1000, 150 }, run: func(w *crashWorld) {
+		w.begin(1)
+		w.begin(2)
+		w.end(1, false)
+		w.begin(3)
+		w.append("a", 1)
+		w.end(3, true)
+		w.take()
+		w.end(2, false)
+	}},
+	{name: "page cache, markers", pageCache: true, config: func(c *storage.Config) { c.FlushMessages = 1000 }, run: func(w *crashWorld) {
+		w.append("a", 2)
+		w.marker()
+		w.append("b", 2)
+	}},
+}
