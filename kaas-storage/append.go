@@ -30,10 +30,7 @@ func (t Ticket) WaitWritten(ctx context.Context) error {
 	if t.group == nil {
 		return nil
 	}
-	if err := t.group.wait(ctx, t.group.written); err != nil {
-		return err
-	}
-	return t.group.writeErr
+	return t.group.written.wait(ctx)
 }
 
 // WaitDurable waits until the high watermark has passed the batch: with FlushMessages 1 it is then synced and the fence check behind it
@@ -42,10 +39,23 @@ func (t Ticket) WaitDurable(ctx context.Context) error {
 	if t.group == nil {
 		return nil
 	}
-	if err := t.group.wait(ctx, t.group.done); err != nil {
-		return err
+	return t.group.durable.wait(ctx)
+}
+
+// Written is closed when WaitWritten would return at once; nil when it would already. For those who wait for something else beside it.
+func (t Ticket) Written() <-chan struct{} {
+	if t.group == nil {
+		return nil
 	}
-	return t.group.err
+	return t.group.written.pending()
+}
+
+// Durable is the same for WaitDurable.
+func (t Ticket) Durable() <-chan struct{} {
+	if t.group == nil {
+		return nil
+	}
+	return t.group.durable.pending()
 }
 
 // AppendOptions tell kinds of appends apart. The zero value is a client's batch.

@@ -2,71 +2,12 @@ package storage
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
 // maxGroup bounds the bytes of one vectored write, so that the first waiter of a group is not kept by an endless queue.
 const maxGroup = 4 << 20
-
-// commitGroup is a run of appends that share one write, one sync and one fence check.
-type commitGroup struct {
-	segment  *segment
-	position int64
-	buffers  [][]byte
-	bytes    int64
-	records  int64
-	end      int64 // behind the last record
-	sync     bool  // a sync is asked for whatever FlushMessages says
-	started  bool  // the committer has taken it: it takes no more appends
-
-	written  chan struct{}
-	writeErr error // set before written is closed
-	done     chan struct{}
-	err      error // set before done is closed
-}
-
-func newCommitGroup(s *segment) *commitGroup {
-	return &commitGroup{segment: s, position: s.size, written: make(chan struct{}), done: make(chan struct{})}
-}
-
-// finishLocked wakes everybody who waits for the group. The caller holds the partition's mutex.
-func (g *commitGroup) finishLocked(err error) {
-	if isClosed(g.done) {
-		return
-	}
-	g.writtenLocked(err)
-	g.err = err
-	close(g.done)
-}
-
-func (g *commitGroup) writtenLocked(err error) {
-	if !isClosed(g.written) {
-		g.writeErr = err
-		close(g.written)
-	}
-}
-
-func isClosed(ch <-chan struct{}) bool {
-	select {
-	case <-ch:
-		return true
-	default:
-		return false
-	}
-}
-
-// wait waits for one of the group's channels. A stage that is reached counts even if ctx has ended too.
-func (g *commitGroup) wait(ctx context.Context, stage <-chan struct{}) error {
-	if isClosed(stage) {
-		return nil
-	}
-	select {
-	case <-stage:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
 
 // unsynced is what was written and not synced: a few milliseconds' worth with FlushMessages 1, at most a second's otherwise.
 type unsynced struct {
@@ -76,6 +17,12 @@ type unsynced struct {
 	records   int64
 	due       bool // the longest delay has passed
 	timer     *time.Timer
+}
+
+// clear keeps the room of the list, which every commit fills again.
+func (u *unsynced) clear() {
+	clear(u.segments)
+	*u = unsynced{segments: u.segments[:0]}
 }
 
 // syncWait is somebody who needs everything below offset synced and checked, whatever FlushMessages says.
@@ -102,7 +49,8 @@ func (p *Partition) startCommitterLocked() {
 		return
 	}
 	p.committing = true
-	p.work.Go(p.commitQueued)
+	p.work.Add(1)
+	go p.committer()
 }
 
 // commitQueued is the committer: it lives while there is work, one at a time.
@@ -214,8 +162,8 @@ func (p *Partition) writeGroup(watch *watchdog, g *commitGroup) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g.buffers = nil
-	g.writtenLocked(nil)
+	g.forget()
+	g.written.reach(nil)
 	p.unsynced.directory = p.unsynced.directory || made
 	if n := len(p.unsynced.segments); n == 0 || p.unsynced.segments[n-1] != g.segment {
 		p.unsynced.segments = append(p.unsynced.segments, g.segment)
@@ -285,7 +233,7 @@ func (p *Partition) publishSynced(g *commitGroup) {
 	if p.unsynced.timer != nil {
 		p.unsynced.timer.Stop()
 	}
-	p.unsynced = unsynced{}
+	p.unsynced.clear()
 	if g != nil {
 		p.publishLocked(g)
 	}
@@ -295,13 +243,13 @@ func (p *Partition) publishSynced(g *commitGroup) {
 }
 
 func (p *Partition) publishLocked(g *commitGroup) {
-	p.groups = p.groups[1:]
+	p.groups = slices.Delete(p.groups, 0, 1)
 	g.segment.reaching.Store(g.end)
 	g.segment.committed.Store(g.position + g.bytes)
 	g.segment.end.Store(g.end)
 	p.watermark.Store(g.end)
 	p.transactions.advance(g.end)
-	g.finishLocked(nil)
+	g.finish(nil)
 	p.notifyLocked()
 }
 

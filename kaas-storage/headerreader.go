@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 )
@@ -33,7 +34,32 @@ type headerReader struct {
 }
 
 func newHeaderReader(file io.ReaderAt, limit int64) *headerReader {
-	return &headerReader{file: file, limit: limit, buf: make([]byte, 0, headerChunk)}
+	return new(headerReader).reset(file, limit)
+}
+
+// reset makes a reader of another file out of a used one.
+func (r *headerReader) reset(file io.ReaderAt, limit int64) *headerReader {
+	if r.buf == nil {
+		r.buf = make([]byte, 0, headerChunk)
+	}
+	r.file, r.limit, r.buf, r.at = file, limit, r.buf[:0], 0
+	return r
+}
+
+// headerReaders keeps readers for the next look.
+type headerReaders struct{ pool sync.Pool }
+
+func (h *headerReaders) take(file io.ReaderAt, limit int64) *headerReader {
+	r, found := h.pool.Get().(*headerReader)
+	if !found {
+		r = new(headerReader)
+	}
+	return r.reset(file, limit)
+}
+
+func (h *headerReaders) give(r *headerReader) {
+	r.file = nil
+	h.pool.Put(r)
 }
 
 // header returns the header of the batch at pos and the batch's size; io.EOF at the limit. The view is valid until the next call.

@@ -45,6 +45,7 @@ type Partition struct {
 	epochs       leaderEpochs
 	groups       []*commitGroup // queued, the first may be under way
 	committing   bool
+	committer    func()   // runs commitQueued
 	commitWatch  watchdog // of the committer
 	unsynced     unsynced
 	synced       int64 // behind the last record that is synced and checked
@@ -110,6 +111,10 @@ func newPartition(e *Engine, dir *partitionDir, o TakeOptions, t *takeover) *Par
 	p.commitWatch = watchdog{deadline: e.options.IODeadline, expired: func() {
 		p.fail(fmt.Errorf("commit of %s: %w", p.label, ErrStalled))
 	}}
+	p.committer = func() {
+		defer p.work.Done()
+		p.commitQueued()
+	}
 	p.config.Store(&o.Config)
 	p.segments.Store(&t.segments)
 	p.logStart.Store(t.manifest.LogStart)
@@ -224,7 +229,7 @@ func (p *Partition) fail(err error) {
 		p.err = err
 		close(p.ended)
 		for _, g := range p.groups {
-			g.finishLocked(err)
+			g.finish(err)
 		}
 		p.groups = nil
 		if p.unsynced.timer != nil {

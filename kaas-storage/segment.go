@@ -30,6 +30,8 @@ type segment struct {
 	committed atomic.Int64 // bytes that readers may see
 	end       atomic.Int64 // offset behind the last batch that readers may see
 
+	readers headerReaders // of whoever looks for an offset
+
 	reserved int64 // bytes of blocks that are reserved for the log; the committer's own
 
 	// The rest belongs to the appender, under the partition's mutex.
@@ -80,7 +82,8 @@ func (s *segment) locate(file vfs.File, offset int64) (position, size int64, err
 	if err != nil {
 		return 0, 0, s.fail("read index", err)
 	}
-	headers := newHeaderReader(file, s.committed.Load())
+	headers := s.readers.take(file, s.committed.Load())
+	defer s.readers.give(headers)
 	for next := s.base; ; {
 		header, size, err := headers.header(position)
 		switch {

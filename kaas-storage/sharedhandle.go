@@ -70,7 +70,9 @@ func (h *sharedHandle[H]) release() {
 	h.users--
 	finish := h.finishLocked()
 	h.mu.Unlock()
-	finish()
+	if finish != nil {
+		finish()
+	}
 }
 
 // doom closes the handle as soon as nobody uses it and then runs then, once, on whichever goroutine was last.
@@ -83,13 +85,15 @@ func (h *sharedHandle[H]) doom(then func()) {
 	h.doomed = then
 	finish := h.finishLocked()
 	h.mu.Unlock()
-	finish()
+	if finish != nil {
+		finish()
+	}
 }
 
-// finishLocked returns what is to be done without the lock.
+// finishLocked returns what is to be done without the lock, nil for nothing.
 func (h *sharedHandle[H]) finishLocked() func() {
 	if h.doomed == nil || h.users > 0 {
-		return func() {}
+		return nil
 	}
 	closeHandle, then := h.detachLocked(), h.doomed
 	return func() {

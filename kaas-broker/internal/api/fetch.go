@@ -40,6 +40,18 @@ type fetchCall struct {
 	maxBytes int
 	minBytes int
 	looked   bool // every partition was read once
+
+	one fetchRoom
+}
+
+// fetchRoom is the room for the answer about one partition.
+type fetchRoom struct {
+	answer     kmsg.FetchResponse
+	row        [1]fetchRow
+	topics     [1]kmsg.FetchResponseTopic
+	partitions [1]kmsg.FetchResponseTopicPartition
+	sections   [1]protocol.Section
+	bundles    [1][]protocol.Section
 }
 
 func (h *Handlers) fetch(_ context.Context, r *protocol.Request) protocol.FinishFunc {
@@ -77,7 +89,11 @@ func (c *fetchCall) begin() error {
 		c.maxBytes = min(c.maxBytes, max(int(c.request.MaxBytes), 0))
 	}
 	c.minBytes = min(int(c.request.MinBytes), c.maxBytes)
-	c.rows = make([]fetchRow, len(c.session.Wanted()))
+	if count := len(c.session.Wanted()); count > len(c.one.row) {
+		c.rows = make([]fetchRow, count)
+	} else {
+		c.rows = c.one.row[:count]
+	}
 	return nil
 }
 

@@ -41,13 +41,18 @@ func (c *fetchCall) reply() protocol.Reply {
 	if err != nil {
 		return c.refuse(err)
 	}
-	response := responseTo[*kmsg.FetchResponse](c.request)
-	response.SessionID = id
-	kept, topics := c.count(results)
-	partitions := make([]kmsg.FetchResponseTopicPartition, 0, kept)
-	sections := make([]protocol.Section, 0, kept)
-	response.Topics = make([]kmsg.FetchResponseTopic, 0, topics)
-	reply := protocol.Reply{Message: response, Sections: make([][]protocol.Section, 0, topics)}
+	response := &c.one.answer
+	response.Default()
+	response.Version, response.SessionID = c.request.Version, id
+	partitions, sections := c.one.partitions[:0], c.one.sections[:0]
+	response.Topics = c.one.topics[:0]
+	reply := protocol.Reply{Message: response, Sections: c.one.bundles[:0]}
+	if kept, topics := c.count(results); kept > 1 {
+		partitions = make([]kmsg.FetchResponseTopicPartition, 0, kept)
+		sections = make([]protocol.Section, 0, kept)
+		response.Topics = make([]kmsg.FetchResponseTopic, 0, topics)
+		reply.Sections = make([][]protocol.Section, 0, topics)
+	}
 	first := 0
 	for i, wanted := range c.session.Wanted() {
 		if results != nil && results[i].Skip {

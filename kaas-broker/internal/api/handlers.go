@@ -66,6 +66,7 @@ type Handlers struct {
 
 	sessions *fetchsession.Cache
 	decodes  decodeSlots
+	timers   timers
 }
 
 // New returns the handlers.

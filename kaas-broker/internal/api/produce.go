@@ -43,6 +43,11 @@ type produceCall struct {
 	deadline time.Time
 	failed   bool // a partition has an error
 	held     bool // an append may still read the request's bytes
+
+	// Room for the answer to a request of one partition.
+	answer  kmsg.ProduceResponse
+	row     [1]kmsg.ProduceResponseTopicPartition
+	pending [1]pendingAppend
 }
 
 // pendingAppend is a batch on its way into the log, and where its answer goes.
@@ -58,7 +63,9 @@ func (h *Handlers) produce(ctx context.Context, r *protocol.Request) protocol.Fi
 		return mismatch(r)
 	}
 	call := &produceCall{handlers: h, request: request, listener: r.Conn.Listener()}
-	call.response = responseTo[*kmsg.ProduceResponse](request)
+	call.response = &call.answer
+	call.answer.Default()
+	call.answer.SetVersion(request.Version)
 	timeout := time.Duration(request.TimeoutMillis) * time.Millisecond
 	if timeout <= 0 {
 		timeout = leastTimeout
@@ -81,8 +88,11 @@ func (c *produceCall) appendAll(ctx context.Context, conn *protocol.Conn) {
 	for t := range c.request.Topics {
 		count += len(c.request.Topics[t].Partitions)
 	}
-	rows := make([]kmsg.ProduceResponseTopicPartition, 0, count)
-	c.appends = make([]pendingAppend, 0, count)
+	rows, appends := c.row[:0], c.pending[:0]
+	if count > 1 {
+		rows, appends = make([]kmsg.ProduceResponseTopicPartition, 0, count), make([]pendingAppend, 0, count)
+	}
+	c.appends = appends
 	c.response.Topics = make([]kmsg.ProduceResponseTopic, 0, len(c.request.Topics))
 	snapshot := c.handlers.Catalog.Snapshot()
 	last := lastMentions(c.request, count)

@@ -31,12 +31,10 @@ func (c *produceCall) finish(ctx context.Context) (protocol.Reply, error) {
 
 // waitAll fills in the answers. The error is that of ctx: nobody is there to be answered.
 func (c *produceCall) waitAll(ctx context.Context) error {
-	limited, cancel := context.WithDeadline(ctx, c.deadline)
-	defer cancel()
 	held := false
 	for i := range c.appends {
 		pending := &c.appends[i]
-		err := c.wait(limited, pending.ticket)
+		err := c.wait(ctx, pending.ticket)
 		if err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -55,10 +53,14 @@ func (c *produceCall) waitAll(ctx context.Context) error {
 }
 
 func (c *produceCall) wait(ctx context.Context, ticket storage.Ticket) error {
+	wait, done := ticket.WaitWritten, ticket.Written()
 	if c.request.Acks == acksAll {
-		return ticket.WaitDurable(ctx)
+		wait, done = ticket.WaitDurable, ticket.Durable()
 	}
-	return ticket.WaitWritten(ctx)
+	if err := c.handlers.timers.wait(ctx, done, c.deadline); err != nil {
+		return err
+	}
+	return wait(ctx)
 }
 
 // fail fills in the error of a partition.
