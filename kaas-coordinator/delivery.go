@@ -10,7 +10,6 @@ import (
 
 	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 	"github.com/kaas-rs/kaas/kaas-coordinator/txn"
-	"github.com/kaas-rs/kaas/kaas-storage"
 )
 
 // Marker tells a participant how a transaction ended.
@@ -27,9 +26,9 @@ type Marker struct {
 
 // Delivery places markers in partitions, wherever they are led.
 type Delivery interface {
-	// Deliver places the marker in each partition, with one error for each: nil when it is durable there, or when that incarnation of the topic is gone
-	// for good, so that nothing is left to mark. storage.ErrProducerEpoch says that the producer has a higher epoch there. Partitions with any other
-	// error are tried again. It returns soon after ctx ended, and is called by many goroutines.
+	// Deliver places the marker in each partition, with one error for each: nil when it is durable there, or when nothing is left to mark, because that
+	// incarnation of the topic is gone for good or an administrator has ended the transaction there. Partitions with an error are tried again. It
+	// returns soon after ctx ended, and is called by many goroutines.
 	Deliver(ctx context.Context, m Marker, to []TransactionPartition) []error
 }
 
@@ -105,7 +104,7 @@ func (c *Coordinator) deliver(ctx context.Context, led *leadership, id string, d
 	}
 }
 
-// place makes one attempt at every participant at once, and returns those that are left and why.
+// place makes one attempt at every participant at once, and returns those that are left and one reason.
 func (c *Coordinator) place(ctx context.Context, m Marker, owed debts) (debts, error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptDeadline)
 	defer cancel()
@@ -117,7 +116,7 @@ func (c *Coordinator) place(ctx context.Context, m Marker, owed debts) (debts, e
 	inPartitions := c.placeInPartitions(ctx, m, owed.partitions)
 	work.Wait()
 	left := debts{partitions: failed(owed.partitions, inPartitions), slots: failed(owed.slots, inSlots)}
-	return left, cmp.Or(first(inPartitions), first(inSlots))
+	return left, cmp.Or(slices.Concat(inPartitions, inSlots)...)
 }
 
 var (
@@ -139,28 +138,16 @@ func (c *Coordinator) placeInPartitions(ctx context.Context, m Marker, to []Tran
 	return errs
 }
 
-// failed returns the participants that are to be asked again.
+// failed returns the participants that did not answer well.
 func failed[T any](participants []T, errs []error) []T {
 	var left []T
 	for i, p := range participants {
-		if isOwed(errs[i]) {
+		if errs[i] != nil {
 			left = append(left, p)
 		}
 	}
 	return left
 }
-
-// first returns the first error of a participant that is to be asked again.
-func first(errs []error) error {
-	if i := slices.IndexFunc(errs, isOwed); i >= 0 {
-		return errs[i]
-	}
-	return nil
-}
-
-// isOwed reports whether a participant still needs the marker. Where the producer has a higher epoch it does not: while its transaction is open, no
-// batch of another epoch is taken, so that the one of the marker has ended there. Kafka leaves such a transaction prepared for good.
-func isOwed(err error) bool { return err != nil && !errors.Is(err, storage.ErrProducerEpoch) }
 
 // complete ends a transaction whose markers are placed. Nobody waits for that: if it is lost, the markers are placed again, which changes nothing.
 func (c *Coordinator) complete(led *leadership, id string, decided txn.Transaction) error {

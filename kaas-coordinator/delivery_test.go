@@ -3,7 +3,6 @@ package coordinator_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -121,26 +120,6 @@ func TestEndWhileDelivering(t *testing.T) {
 		p.stop()
 		if took := time.Since(began); took > 0 {
 			t.Errorf("ended after %v", took)
-		}
-	})
-}
-
-// A partition that has seen a higher epoch has nothing open at that of the marker.
-func TestMarkerOfAnEpochThatIsOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, parts := transactional()
-		p := start(t, filesystem, options, "tx")
-		parts.setBefore(func(context.Context, coordinator.Marker, coordinator.TransactionPartition) error {
-			return fmt.Errorf("append marker: %w", storage.ErrProducerEpoch)
-		})
-		producer := p.register("tx")
-		p.begin("tx", "", producer, partitionOf("t", 0))
-		must(t, p.EndTransaction(context.Background(), "tx", producer, true))
-		synctest.Wait()
-		if got := p.state("tx").State; got != txn.CompleteCommit {
-			t.Errorf("state %v", got)
 		}
 	})
 }
