@@ -36,7 +36,7 @@ func newStreams(t *testing.T, broker *harness.Broker, verb, guarantee string) *s
 	s.command = javaProgram(t, "Streams", verb, "input="+s.topic, "output="+s.output(), "application.id="+s.topic, "state.dir="+t.TempDir(),
 		"bootstrap.servers="+broker.Bootstrap(), "processing.guarantee="+guarantee, "num.stream.threads=2", "commit.interval.ms=100",
 		"main.consumer.session.timeout.ms=3000", "main.consumer.heartbeat.interval.ms=500", "main.consumer.max.poll.records=50",
-		"reconnect.backoff.max.ms=200")
+		"reconnect.backoff.max.ms=200", "producer.transaction.timeout.ms=5000")
 	createTopic(t, broker.Bootstrap(), s.output(), streamsPartitions)
 	return s
 }
@@ -206,6 +206,7 @@ func (w *wordCount) tablesAreCompacted() {
 // windowedJoin is the input of the join and what must come of it.
 type windowedJoin struct {
 	*streams
+	began time.Time // of the records' own time: some time ago, but not so long that they expire
 	sides [2][]*kgo.Record
 }
 
@@ -214,7 +215,7 @@ const joinWindow = 120 * time.Millisecond
 
 func newWindowedJoin(t *testing.T, broker *harness.Broker, guarantee string) *windowedJoin {
 	t.Helper()
-	w := &windowedJoin{streams: newStreams(t, broker, "join", guarantee)}
+	w := &windowedJoin{streams: newStreams(t, broker, "join", guarantee), began: time.UnixMilli(time.Now().Add(-time.Hour).UnixMilli())}
 	for side := range w.sides {
 		createTopic(t, broker.Bootstrap(), w.side(side), streamsPartitions)
 	}
@@ -232,7 +233,7 @@ func (w *windowedJoin) write(count int) {
 			number := len(w.sides[side])
 			r := &kgo.Record{
 				Topic: w.side(side), Key: fmt.Appendf(nil, "key%d", number%7), Value: fmt.Appendf(nil, "%d.%d", side, number),
-				Timestamp: time.UnixMilli(1_700_000_000_000 + int64(number)*10 + int64(side)*3),
+				Timestamp: w.began.Add(time.Duration(number*10+side*3) * time.Millisecond),
 			}
 			w.sides[side] = append(w.sides[side], r)
 			records = append(records, r)
