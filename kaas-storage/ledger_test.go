@@ -157,6 +157,9 @@ func (l *ledger) verify(filesystem vfs.FS, config storage.Config) error {
 		return err
 	}
 	defer engine.Close()
+	if err := inspectSound(filesystem); err != nil {
+		return err
+	}
 	for round := range 2 {
 		p, err := takeFrom(engine, filesystem, config)
 		if err != nil {
@@ -170,8 +173,37 @@ func (l *ledger) verify(filesystem vfs.FS, config storage.Config) error {
 		}
 		p.Abandon()
 		<-p.Closed()
+		if err := inspectSound(filesystem); err != nil {
+			return fmt.Errorf("round %d, abandoned: %w", round, err)
+		}
 	}
 	return nil
+}
+
+// inspectSound looks at the files, without a claim: what no fault has damaged, Verify calls sound.
+func inspectSound(filesystem vfs.FS) error {
+	dir, err := filesystem.OpenDir("p")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	inspection, err := storage.Inspect(dir)
+	if errors.Is(err, storage.ErrNoManifest) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("inspect: %w", err)
+	}
+	var damage error
+	err = inspection.Verify(func(found storage.Finding) {
+		if found.Damage {
+			damage = errors.Join(damage, fmt.Errorf("verify finds at byte %d of %s: %s", found.Offset, found.File, found.What))
+		}
+	})
+	return errors.Join(err, damage)
 }
 
 func takeFrom(engine *storage.Engine, filesystem vfs.FS, config storage.Config) (*storage.Partition, error) {
