@@ -32,8 +32,9 @@ help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## Builds bin/kaas
+build: ## Builds bin/kaas and bin/kaas-log
 	cd kaas-broker && GOWORK=off go build -o ../bin/kaas ./cmd/kaas
+	cd kaas-storage && GOWORK=off go build -o ../bin/kaas-log ./cmd/kaas-log
 
 .PHONY: run
 run: build ## Starts kaas on 127.0.0.1:9092, in memory unless ARGS say otherwise

@@ -33,7 +33,7 @@ func (i *Inspection) Verify(report func(Finding)) error {
 	}
 	m := i.manifest
 	if v.next < m.RecoveryPoint && m.RecoveryPoint > m.LogStart {
-		v.damaged(i.Manifest, -1, "the log ends at offset %d, below the recovery point %d", max(v.next, 0), m.RecoveryPoint)
+		v.damagedf(i.Manifest, -1, "the log ends at offset %d, below the recovery point %d", max(v.next, 0), m.RecoveryPoint)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ type verifier struct {
 	ended      bool  // at a batch behind the recovery point that is not valid
 }
 
-func (v *verifier) damaged(file string, offset int64, format string, values ...any) {
+func (v *verifier) damagedf(file string, offset int64, format string, values ...any) {
 	v.report(Finding{file, offset, fmt.Sprintf(format, values...), true})
 }
 
@@ -61,7 +61,7 @@ func (v *verifier) segment(s *segment) error {
 		v.tailEnds(name, -1, fmt.Sprintf("begins at offset %d, the log before it ends at %d", s.base, v.next))
 		return nil
 	default:
-		v.damaged(name, -1, "begins at offset %d, the log before it ends at %d", s.base, v.next)
+		v.damagedf(name, -1, "begins at offset %d, the log before it ends at %d", s.base, v.next)
 	}
 	v.next = s.base
 	file, err := v.inspection.dir.Open(name)
@@ -79,7 +79,7 @@ func (v *verifier) segment(s *segment) error {
 	offsets.finish(v)
 	times.finish(v)
 	if end := s.end.Load(); end != openEnd && v.next != end {
-		v.damaged(name, s.size, "ends at offset %d, the chain says %d", v.next, end)
+		v.damagedf(name, s.size, "ends at offset %d, the chain says %d", v.next, end)
 	}
 	return v.aborted(s)
 }
@@ -102,7 +102,7 @@ func (v *verifier) batches(s *segment, file vfs.File, offsets, times *indexCheck
 			v.tailEnds(name, placed.Position, corrupt.Cause)
 			return false
 		default:
-			v.damaged(name, placed.Position, "%s", corrupt.Cause)
+			v.damagedf(name, placed.Position, "%s", corrupt.Cause)
 			if placed.Batch == nil {
 				return false // nobody knows where the next one begins
 			}
@@ -142,7 +142,7 @@ func (v *verifier) behindRecoveryPoint(s *segment, position int64) bool {
 
 func (v *verifier) tailEnds(file string, position int64, what string) {
 	v.ended = true
-	v.report(Finding{file, position, "the log ends here, at offset " + fmt.Sprint(max(v.next, 0)) + ": " + what, false})
+	v.report(Finding{file, position, fmt.Sprintf("the log ends here, at offset %d: %s", max(v.next, 0), what), false})
 }
 
 // aborted reads the transaction index, which no scan can replace.
@@ -153,7 +153,7 @@ func (v *verifier) aborted(s *segment) error {
 		return s.fail("read transaction index", err)
 	}
 	if int64(len(entries)) < s.aborted.stored {
-		v.damaged(name, -1, "holds %d entries of %d that were durable", len(entries), s.aborted.stored)
+		v.damagedf(name, -1, "holds %d entries of %d that were durable", len(entries), s.aborted.stored)
 	}
 	last := int64(-1)
 	for number, entry := range entries {
@@ -161,9 +161,9 @@ func (v *verifier) aborted(s *segment) error {
 		a, err := decodeAborted(entry)
 		switch {
 		case err != nil:
-			v.damaged(name, at, "%v", err)
+			v.damagedf(name, at, "%v", err)
 		case a.LastOffset < s.base || a.LastOffset >= v.next || a.LastOffset <= last:
-			v.damaged(name, at, "marker at offset %d is not in the segment, or out of order", a.LastOffset)
+			v.damagedf(name, at, "marker at offset %d is not in the segment, or out of order", a.LastOffset)
 		}
 		last = a.LastOffset
 	}

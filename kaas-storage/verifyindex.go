@@ -65,5 +65,5 @@ func (c *indexCheck) finish(v *verifier) {
 }
 
 func (c *indexCheck) wrong(v *verifier, what string) {
-	v.damaged(c.file, int64(c.next)*c.size, "entry %d %s", c.next, what)
+	v.damagedf(c.file, int64(c.next)*c.size, "entry %d %s", c.next, what)
 }

@@ -85,8 +85,10 @@ func (t *trial) takeFromMachine(ctx context.Context, s *step) error {
 
 // takeOver lets the holder lead until ready returns, takes the log over, and then judges what the holder did.
 func (t *trial) takeOver(ctx context.Context, s *step, freeze time.Duration, ready func(ctx context.Context) error) error {
-	if err := t.dir.Remove(pulseName); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, name := range []string{pulseName, overName} {
+		if err := t.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	t.pulsed = 0
 	receive, err := t.holder.send(request{Op: "lead", Freeze: freeze})
@@ -107,14 +109,17 @@ func (t *trial) takeOver(ctx context.Context, s *step, freeze time.Duration, rea
 	}
 	s.Millis, s.Calls = millis(took), calls.times()
 	_, failed := t.append(ctx, log, someAppend)
+	if err := put(t.dir, overName, true); err != nil {
+		return lost{err}
+	}
 	if t.byHand && freeze == 0 {
 		fmt.Fprintln(t.streams.err, "the takeover is done; let the machine go on, if it is frozen")
 	}
 	answer, err := receive(ctx)
-	if err := errors.Join(failed, err, log.Close(ctx)); err != nil {
-		return err
+	if err != nil {
+		return lost{errors.Join(err, log.Close(ctx))}
 	}
-	return t.judge(s, answer, freeze, took)
+	return errors.Join(t.judge(s, answer, freeze, took), failed, log.Close(ctx))
 }
 
 // judge looks at what the holder says of its leadership.
@@ -126,7 +131,7 @@ func (t *trial) judge(s *step, answer reply, freeze, took time.Duration) error {
 	}
 	switch {
 	case !answer.Fenced:
-		return fmt.Errorf("the holder was not fenced, but ended with: %s", answer.Error)
+		return fmt.Errorf("the holder was not fenced: %s", answer.Error)
 	case freeze > 0 && answer.Frozen == 0:
 		return errors.New("the holder's process was not stopped")
 	case freeze > 0 && took > freeze-stillness:

@@ -116,6 +116,15 @@ func writeFile(dir vfs.Dir, name string, size int) error {
 	return errors.Join(err, file.Sync(), file.Close(), dir.Sync())
 }
 
+// overName is the file by which the taker says that it has taken over.
+const overName = "over"
+
+// pace is the shortest time between two records of the holder: it is not throughput that is tried.
+const pace = 5 * time.Millisecond
+
+// zombieRecords is how many records it may take the holder, after that, to notice: none. With three it is certain that it never will.
+const zombieRecords = 3
+
 // lead takes the log over and appends until it is fenced, which it must be. What was acknowledged is in the answer.
 func (w *worker) lead(ctx context.Context, freeze time.Duration) (answer reply, err error) {
 	answer.Acked = map[int64]string{}
@@ -126,7 +135,19 @@ func (w *worker) lead(ctx context.Context, freeze time.Duration) (answer reply, 
 	defer log.Close(context.WithoutCancel(ctx))
 	watch := newStallWatch()
 	defer watch.stop()
-	for n := 1; ; n++ {
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for n, zombie := 1, 0; zombie < zombieRecords; n++ {
+		if over, err := listed(w.dir, overName); err != nil {
+			return answer, err
+		} else if over {
+			zombie++
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return answer, context.Cause(ctx)
+		}
 		value := fmt.Sprintf("holder %d-%d", os.Getpid(), n)
 		offset, err := log.Append(ctx, storage.Record{Value: []byte(value)})
 		if err != nil {
@@ -143,6 +164,7 @@ func (w *worker) lead(ctx context.Context, freeze time.Duration) (answer reply, 
 			}
 		}
 	}
+	return answer, errors.New("records were acknowledged after another owner had taken over")
 }
 
 // stallWatch notices that the process stood still.
