@@ -25,17 +25,17 @@ const (
 )
 
 // chaos is a coordinator that is taken over again and again while producers run transactions through whichever process they happen to ask, over file
-// systems that freeze and a network that loses and delays markers.
+// systems that freeze and lose power, and a network that loses and delays markers.
 type chaos struct {
 	t       *testing.T
 	seed    uint64
-	disk    vfs.FS
 	options coordinator.Options
 	parts   *participants
 	ids     []string
 
 	mu        sync.Mutex
 	random    *rand.Rand
+	disk      *vfs.Crash
 	processes []*process // the last one leads, or will
 	gates     []*gate
 }
@@ -67,7 +67,7 @@ func numberFrom(t *testing.T, name string, otherwise uint64) uint64 {
 }
 
 func runChaos(t *testing.T, seed uint64) {
-	c := &chaos{t: t, seed: seed, disk: vfs.NewMem(64 << 20), random: rand.New(rand.NewPCG(seed, 7))}
+	c := &chaos{t: t, seed: seed, disk: vfs.NewCrash(64 << 20), random: rand.New(rand.NewPCG(seed, 7))}
 	prepare(t, c.disk)
 	c.options, c.parts = transactional()
 	c.parts.setBefore(c.network)
@@ -127,14 +127,29 @@ func (c *chaos) network(context.Context, coordinator.Marker, coordinator.Transac
 
 // takeOver starts a process that takes all slots. The one before does not know.
 func (c *chaos) takeOver() {
-	frozen := &gate{}
-	p := begin(c.t, vfs.NewFault(c.disk, frozen.hook), c.options, c.ids...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	frozen := &gate{}
+	p := begin(c.t, vfs.NewFault(c.disk, frozen.hook), c.options, c.ids...)
 	c.processes, c.gates = append(c.processes, p), append(c.gates, frozen)
 }
 
-// disturb takes over, freezes and thaws until it is told to stop.
+// cutPower ends every process at once. The next one finds what had been synced, and some of the rest.
+func (c *chaos) cutPower() {
+	c.mu.Lock()
+	for _, g := range c.gates {
+		g.cut() // first: nothing is acknowledged from here on
+	}
+	c.disk = c.disk.PowerCut(vfs.SurviveSeeded(c.random.Uint64()))
+	dead := c.processes
+	c.mu.Unlock()
+	for _, p := range dead {
+		p.stop()
+	}
+	c.takeOver()
+}
+
+// disturb takes over, freezes, thaws and cuts the power until it is told to stop.
 func (c *chaos) disturb(stop <-chan struct{}) {
 	for {
 		select {
@@ -145,7 +160,7 @@ func (c *chaos) disturb(stop <-chan struct{}) {
 		c.mu.Lock()
 		frozen := c.gates[c.random.IntN(len(c.gates))]
 		c.mu.Unlock()
-		switch c.below(3) {
+		switch c.below(4) {
 		case 0:
 			c.takeOver()
 		case 1:
@@ -157,6 +172,8 @@ func (c *chaos) disturb(stop <-chan struct{}) {
 			frozen.shut()
 			time.Sleep(time.Duration(c.below(3000)) * time.Millisecond)
 			frozen.open()
+		case 3:
+			c.cutPower()
 		}
 	}
 }

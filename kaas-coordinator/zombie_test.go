@@ -64,23 +64,36 @@ func TestReplacedCoordinatorRefusesNobody(t *testing.T) {
 	})
 }
 
-// gate holds the calls of one process to its file system while it is shut.
+// gate holds the calls of one process to its file system while it is shut, and fails them once the power is gone.
 type gate struct {
 	mu   sync.Mutex
 	held chan struct{} // nil: open
+	dead bool
+}
+
+var errPower = errors.New("power cut")
+
+func (g *gate) cut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dead = true
 }
 
 func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.held = make(chan struct{})
+	if g.held == nil {
+		g.held = make(chan struct{})
+	}
 }
 
 func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	close(g.held)
-	g.held = nil
+	if g.held != nil {
+		close(g.held)
+		g.held = nil
+	}
 }
 
 func (g *gate) hook(op vfs.Op) error {
@@ -89,6 +102,11 @@ func (g *gate) hook(op vfs.Op) error {
 	g.mu.Unlock()
 	if held != nil && !op.After {
 		<-held
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.dead {
+		return errPower
 	}
 	return nil
 }
