@@ -309,3 +309,34 @@ func TestWithoutProducerIDsOrDelivery(t *testing.T) {
 		}
 	})
 }
+
+// Whatever an id looks like, it is kept.
+func TestTransactionalIDs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		crash := vfs.NewCrash(64 << 20)
+		prepare(t, crash)
+		options, parts := transactional()
+		ids := []string{"a/b\\c.d", "..", "\"\x00\n", strings.Repeat("x", 1000), "😀", "not\xffutf8", " "}
+		p := start(t, crash, options, ids...)
+		ctx := context.Background()
+		producers := map[string]coordinator.Producer{}
+		for n, id := range ids {
+			producers[id] = p.register(id)
+			p.begin(id, id, producers[id], partitionOf("t", int32(n)))
+			must(t, p.stageAs(id, id, producers[id], commitOf("in", 0, int64(n))))
+		}
+		after := crash.PowerCut(vfs.SurviveNone)
+		p.stop()
+		p = start(t, after, options, ids...)
+		for n, id := range ids {
+			if got := p.state(id); got.Producer != producers[id] || len(got.Partitions) != 1 || len(got.Groups) != 1 {
+				t.Errorf("%q is %+v", id, got)
+			}
+			must(t, p.EndTransaction(ctx, id, producers[id], true))
+			synctest.Wait()
+			if parts.outcomes(partitionOf("t", int32(n))) != "C" || p.fetch(id, at("in", 0)).Offset != int64(n) {
+				t.Errorf("%q was not committed", id)
+			}
+		}
+	})
+}
