@@ -13,7 +13,8 @@
 //   - race.go, lap.go: rounds, contestants, the order of works
 //   - server.go, kaas.go, apache.go, process.go: brokers as processes, and what the kernel tells of them
 //   - wire.go, topics.go, producer.go, records.go: the client
-//   - produce.go, single.go, offered.go, endtoend.go, fetch_*.go, partitions.go, recovery.go, idle.go: one work each
+//   - produce.go, single.go, offered.go, endtoend.go, fetch_*.go, commits.go, transactions.go, partitions.go, recovery.go,
+//     replay.go, idle.go: one work each
 //   - disk.go, loopback.go, thread.go, machine.go: the physical limits
 //   - metric.go, target.go, statistics.go, table.go, report.go: what is measured, wanted and written
 package main

@@ -51,8 +51,11 @@ func works() []work {
 		{name: "end to end", run: runEndToEnd},
 		{name: "fetch, bare requests", run: runFetchBare, profiled: true, reads: nameProduceEight},
 		{name: "fetch, real client", run: runFetchClient, reads: nameProduceEight},
+		{name: "commits of groups", run: runCommits, profiled: true},
+		{name: "transactions", run: runTransactions, profiled: true},
 		{name: "memory per partition", run: runPartitions, alone: true},
 		{name: "recovery", run: runRecovery, alone: true},
+		{name: "replay of 10,000 groups", run: runReplay, alone: true},
 		{name: "recovery of 2 GB", run: runLargeRecovery, alone: true, wanted: func(l *lap) bool { return l.settings.Large && l.contestant.name == nameKaas }},
 		{name: "10,000 idle partitions", run: runIdle, alone: true, wanted: func(l *lap) bool { return l.settings.Idle && l.contestant.name == nameKaas }},
 	}

@@ -17,6 +17,14 @@ const (
 	endToEndP99      metric = "end_to_end_p99_ms"
 	fetchBare        metric = "fetch_bare_requests_mb_per_s"
 	fetchClient      metric = "fetch_client_mb_per_s"
+	commitRate       metric = "commits_of_50_groups_per_s"
+	commitP99        metric = "commits_of_50_groups_p99_ms"
+	steadyP50        metric = "commits_of_1000_groups_each_second_p50_ms"
+	steadyP99        metric = "commits_of_1000_groups_each_second_p99_ms"
+	transactionRate  metric = "transactions_of_100_records_per_s"
+	transactionP50   metric = "transactions_of_100_records_p50_ms"
+	transactionP99   metric = "transactions_of_100_records_p99_ms"
+	groupReplay      metric = "replay_of_10000_groups_s"
 	produceCPU       metric = "produce_broker_cpu_s_per_gb"
 	fetchCPU         metric = "fetch_broker_cpu_s_per_gb"
 	recovery         metric = "recovery_of_0_4_gb_s"
@@ -63,9 +71,17 @@ func rows() []row {
 		{endToEndP99, "end to end at that rate, p99", "ms", "", targetEndToEnd()},
 		{fetchBare, "fetch, bare requests", "MB/s", loopback, targetFetchBare()},
 		{fetchClient, "fetch, real client", "MB/s", loopback, targetFetchClient()},
+		{commitRate, "50 groups that commit without pause", "commits/s", "", targetCommits()},
+		{commitP99, "the same, p99", "ms", "", targetCommitP99()},
+		{steadyP50, "1,000 groups that commit each second, p50", "ms", "", nil},
+		{steadyP99, "the same, p99", "ms", "", nil},
+		{transactionRate, "transactions of 100 records, 1 producer", "1/s", "", nil},
+		{transactionP50, "the same, p50", "ms", "", below(transactionP50, 6, "< 6 ms")},
+		{transactionP99, "the same, p99", "ms", "", nil},
 		{produceCPU, "broker's CPU per GB produced (8 producers)", "s", diskCPU, atMost(produceCPU, 0.5, "≤ 0.5 s")},
 		{fetchCPU, "broker's CPU per GB fetched (bare requests)", "s", loopbackCPU, atMost(fetchCPU, 0.3, "≤ 0.3 s")},
 		{recovery, "kill -9 to serving the last record of 0.4 GB", "s", "", below(recovery, 0.15, "< 0.15 s")},
+		{groupReplay, "kill -9 to serving the offsets of 10,000 groups", "s", "", below(groupReplay, 2, "< 2 s")},
 		{recoveryLarge, "kill -9 to serving the last record of 2 GB", "s", "", atMost(recoveryLarge, 0.5, "≤ 0.5 s")},
 		{partitionFew, "memory per partition at 200", "KiB", "", below(partitionFew, 20, "< 20 KiB")},
 		{partitionMany, "memory per partition at 2,000", "KiB", "", below(partitionMany, 20, "< 20 KiB")},

@@ -12,6 +12,8 @@ type settings struct {
 	OfferedTime  time.Duration `json:"offered_ns"`
 	CrashBytes   int64         `json:"recovery_bytes"`
 	LargeBytes   int64         `json:"large_recovery_bytes"`
+	CommitTime   time.Duration `json:"commits_ns"`
+	Transactions int           `json:"transactions"`
 	ProbeAppends int           `json:"probe_appends"`
 	ProbeBytes   int64         `json:"probe_bytes"`
 	Rest         time.Duration `json:"rest_ns"`
@@ -23,7 +25,7 @@ type settings struct {
 // fullSettings are for figures that are meant to be read.
 func fullSettings() settings {
 	return settings{
-		Rounds: 5, WarmBytes: 512e6, OneBytes: 2e9, EightBytes: 4e9, Singles: 3000, OfferedTime: 10 * time.Second,
+		Rounds: 5, WarmBytes: 512e6, OneBytes: 2e9, EightBytes: 4e9, Singles: 3000, OfferedTime: 10 * time.Second, CommitTime: 5 * time.Second, Transactions: 200,
 		CrashBytes: 0.4e9, LargeBytes: 2e9, ProbeAppends: 1000, ProbeBytes: 1 << 30, Rest: 2 * time.Second,
 	}
 }
@@ -31,7 +33,7 @@ func fullSettings() settings {
 // quickSettings show that everything works, and no more.
 func quickSettings() settings {
 	return settings{
-		Rounds: 1, WarmBytes: 64e6, OneBytes: 256e6, EightBytes: 512e6, Singles: 200, OfferedTime: 2 * time.Second,
+		Rounds: 1, WarmBytes: 64e6, OneBytes: 256e6, EightBytes: 512e6, Singles: 200, OfferedTime: 2 * time.Second, CommitTime: time.Second, Transactions: 20,
 		CrashBytes: 0.1e9, LargeBytes: 0.2e9, ProbeAppends: 100, ProbeBytes: 128 << 20, Rest: 200 * time.Millisecond,
 	}
 }

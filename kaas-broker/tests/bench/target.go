@@ -118,6 +118,22 @@ func targetEndToEnd() *target {
 	}}
 }
 
+func targetCommits() *target {
+	return &target{"above both Kafkas", func(of medians) (bool, bool) {
+		value, one := of(nameKaas, commitRate)
+		best, two := bestKafka(of, commitRate, true)
+		return value > best, one && two
+	}}
+}
+
+func targetCommitP99() *target {
+	return &target{"below both Kafkas", func(of medians) (bool, bool) {
+		value, one := of(nameKaas, commitP99)
+		best, two := bestKafka(of, commitP99, false)
+		return value < best, one && two
+	}}
+}
+
 func targetFetchBare() *target {
 	return &target{"≥ 95 % of sendfile", func(of medians) (bool, bool) {
 		limit, known := ratio(of, fetchBare, nameMachine, loopback)

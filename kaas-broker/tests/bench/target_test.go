@@ -54,6 +54,15 @@ func TestTargets(t *testing.T) {
 		{"end to end above one", endToEndP99, values{
 			nameKaas: {endToEndP99: 4}, nameKafkaFsync: {endToEndP99: 9}, nameKafkaCache: {endToEndP99: 4},
 		}, "**missed**"},
+		{"commits", commitRate, values{
+			nameKaas: {commitRate: 11}, nameKafkaFsync: {commitRate: 2}, nameKafkaCache: {commitRate: 10},
+		}, "met"},
+		{"commits slower than one", commitRate, values{
+			nameKaas: {commitRate: 9}, nameKafkaFsync: {commitRate: 2}, nameKafkaCache: {commitRate: 10},
+		}, "**missed**"},
+		{"commits p99", commitP99, values{
+			nameKaas: {commitP99: 4}, nameKafkaFsync: {commitP99: 9}, nameKafkaCache: {commitP99: 4},
+		}, "**missed**"},
 		{"bare fetch", fetchBare, values{nameKaas: {fetchBare: 95}, nameMachine: {loopback: 100}}, "met"},
 		{"client fetch", fetchClient, values{
 			nameKaas: {fetchClient: 111}, nameKafkaFsync: {fetchClient: 100}, nameKafkaCache: {fetchClient: 90},

@@ -19,6 +19,10 @@ const (
 	listOffsetsVersion  = 5
 	fetchVersion        = 11
 	produceVersion      = 8
+
+	findCoordinatorVersion = 2
+	offsetCommitVersion    = 7
+	offsetFetchVersion     = 5
 )
 
 // readBuffer is what one system call reads at most, here and in the probe of the loopback.
