@@ -73,10 +73,10 @@ bench: build ## Races kaas against Apache Kafka and writes docs/benchmarks, abou
 	bin/bench $(BENCH)
 
 .PHONY: oracle
-oracle: $(JAVA)/.complete ## Records anew what Apache Kafka answers to the transcripts' requests and to its group tool
+oracle: $(JAVA)/.complete ## Records anew what Apache Kafka answers to the transcripts' requests and to its tools for groups and transactions
 	@scripts/dependencies.sh go=golang java=default-jre-headless mvn=maven
 	cd kaas-broker/tests && KAAS_TEST_BROKER=apache GOWORK=off go test -count 1 -run TestRecord -v ./transcripts
-	cd kaas-broker/tests && KAAS_TEST_BROKER=apache KAAS_RECORD=1 GOWORK=off go test -count 1 -run TestConsumerGroupsTool -v ./clients
+	cd kaas-broker/tests && KAAS_TEST_BROKER=apache KAAS_RECORD=1 GOWORK=off go test -count 1 -run 'TestConsumerGroupsTool|TestTransactionsTool' -v ./clients
 
 .PHONY: lint
 lint: tools ## Formatting and static analysis
