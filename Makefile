@@ -33,6 +33,7 @@ help: ## Lists the targets
 
 .PHONY: build
 build: ## Builds bin/kaas and bin/kaas-log
+	@scripts/go-version.sh
 	cd kaas-broker && GOWORK=off go build -o ../bin/kaas ./cmd/kaas
 	cd kaas-storage && GOWORK=off go build -o ../bin/kaas-log ./cmd/kaas-log
 
@@ -115,6 +116,7 @@ tools: ## Builds the pinned tools into .cache/bin
 .PHONY: dependencies
 dependencies: ## Installs what the tests need, or names it
 	@scripts/dependencies.sh go=golang git=git $(if $(RACE),gcc=build-essential)
+	@scripts/go-version.sh
 
 .PHONY: client-suites
 client-suites: $(VENV)/.complete $(NODE)/.complete $(JAVA)/.complete ## Installs the clients that `make test-clients` runs

@@ -36,6 +36,8 @@ type Options struct {
 	Version       string // for /healthz and messages
 	Logger        zerolog.Logger
 	MeterProvider metric.MeterProvider // nil: no metrics
+	// OpenFiles is how many files this process may open: partitions for which that is too few are refused. 0: nobody knows.
+	OpenFiles int64
 	// Memory is where dev mode keeps everything, so that it can outlive the broker; it stays the caller's to close. nil: new memory.
 	Memory vfs.FS
 	// WrapFS puts a file system in front of the real one, for tests that inject faults. nil: none.
@@ -152,6 +154,7 @@ func (b *Broker) metadata() metastore.Options {
 			return topicconfig.Resolve(b.config.Values, overrides)
 		},
 		DefaultPartitions: func() int32 { return b.config.Topics.Partitions },
+		RoomFor:           b.roomFor,
 		Abandon:           b.partitions.Abandon,
 		Forget:            b.forgetTopic,
 		Logger:            b.log,

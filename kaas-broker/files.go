@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config"
@@ -31,12 +32,26 @@ type FileNeeds struct {
 
 // FileNeeds counts the partitions that Open has found and says how many files the broker will hold open, with the coordinator's slots. A process that may open fewer than the least
 // would fail in the middle of its work.
-func (b *Broker) FileNeeds() FileNeeds {
+func (b *Broker) FileNeeds() FileNeeds { return b.needsOf(b.partitionCount()) }
+
+func (b *Broker) needsOf(partitions int) FileNeeds {
 	slots := slot.Count
 	if b.config.Mode == config.ModeDev {
 		slots = 0 // in memory, as the partitions that may come are
 	}
-	return fileNeeds(b.partitionCount(), slots, b.config.Network.MaxConnections)
+	return fileNeeds(partitions, slots, b.config.Network.MaxConnections)
+}
+
+// roomFor refuses partitions with which the broker could not be started again.
+func (b *Broker) roomFor(partitions int) error {
+	if b.options.OpenFiles <= 0 || b.config.Mode == config.ModeDev {
+		return nil
+	}
+	if needs := b.needsOf(partitions); int64(needs.Least) > b.options.OpenFiles {
+		return fmt.Errorf("%d partitions in all need at least %d open files, the broker may open %d: raise its limit (ulimit -n %d) and start it again",
+			partitions, needs.Least, b.options.OpenFiles, needs.Ample)
+	}
+	return nil
 }
 
 func fileNeeds(partitions, slots, maxConnections int) FileNeeds {

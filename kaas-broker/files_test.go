@@ -2,7 +2,10 @@ package broker
 
 import (
 	"math"
+	"strings"
 	"testing"
+
+	"github.com/kaas-rs/kaas/kaas-broker/config"
 )
 
 func TestFileNeeds(t *testing.T) {
@@ -19,6 +22,30 @@ func TestFileNeeds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := fileNeeds(test.partitions, test.slots, test.connections); got != test.want {
 				t.Errorf("%+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+// A process that may open few files does not accept what it could not carry.
+func TestRoomForPartitions(t *testing.T) {
+	for name, test := range map[string]struct {
+		mode       config.Mode
+		files      int64
+		partitions int
+		fits       bool
+	}{
+		"enough":       {config.ModeSingle, 1000, 500, true},
+		"too many":     {config.ModeSingle, 1000, 600, false},
+		"unknown":      {config.ModeSingle, 0, 1 << 20, true},
+		"in memory":    {config.ModeDev, 1000, 1 << 20, true},
+		"a higher one": {config.ModeSingle, 20_000, 10_000, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &Broker{config: &config.Config{Mode: test.mode}, options: Options{OpenFiles: test.files}}
+			err := b.roomFor(test.partitions)
+			if (err == nil) != test.fits || err != nil && !strings.Contains(err.Error(), "ulimit -n") {
+				t.Error(err)
 			}
 		})
 	}

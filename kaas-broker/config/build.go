@@ -60,6 +60,9 @@ func (b *builder) dataDir() string {
 	}
 	listed := b.text(kafka)
 	switch {
+	case strings.Contains(own, ","):
+		b.rejectValue(keyDataDir, own, "One data directory is supported, without a comma in its name")
+		return ""
 	case strings.Contains(listed, ","):
 		b.rejectValue(kafka, listed, "One data directory is supported")
 		return ""

@@ -185,6 +185,7 @@ func TestProblems(t *testing.T) {
 		{"flag without its value", []string{"--data-dir"}, nil, "", []string{"--data-dir"}},
 		{"invalid value", nil, []string{"KAAS_MESSAGE_MAX_BYTES=many"}, "", []string{"variable KAAS_MESSAGE_MAX_BYTES: Invalid value many for configuration message.max.bytes: Not a number of type INT"}},
 		{"invalid value of an ignored key", nil, nil, "num.network.threads=x", []string{"server.properties:1: Invalid value x for configuration num.network.threads"}},
+		{"two directories by flag", []string{"--data-dir", "/a,/b"}, nil, "", []string{"flag --data-dir: Invalid value /a,/b for configuration kaas.data.dir: One data directory is supported, without a comma in its name"}},
 		{"two directories", nil, nil, "log.dirs=/a,/b", []string{"server.properties:1: Invalid value /a,/b for configuration log.dirs: One data directory is supported"}},
 		{"no directory at all", []string{"--data-dir", ""}, nil, "", []string{"flag --data-dir: Invalid value  for configuration kaas.data.dir: A directory must be named"}},
 		{"directories that differ", nil, []string{"KAAS_DATA_DIR=/a", "KAAS_LOG_DIRS=/b"}, "", []string{"variable KAAS_DATA_DIR: contradicting settings: kaas.data.dir and log.dirs name different directories"}},

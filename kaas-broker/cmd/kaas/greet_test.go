@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -44,6 +45,23 @@ func TestGreeting(t *testing.T) {
 func TestSuggestionNamesWhereClientsAreSent(t *testing.T) {
 	words, _ := greeting(t, "--log-format", "text", "--health-addr", "off", "--advertised-listeners", "PLAINTEXT://kafka.example.org:19092")
 	mention(t, "greeting", words, []string{"ADDRESS (PLAINTEXT), clients are sent to kafka.example.org:19092", "kcat -b kafka.example.org:19092"})
+}
+
+func TestVersion(t *testing.T) {
+	built := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
+		return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}
+	}
+	for want, info := range map[string]*debug.BuildInfo{
+		"v0.1.0":             built("v0.1.0"),
+		"devel":              built("(devel)"),
+		"devel 0123456789ab": built("", debug.BuildSetting{Key: "vcs.revision", Value: "0123456789abcdef"}, debug.BuildSetting{Key: "vcs.modified", Value: "false"}),
+		"devel 01 with changes": built("(devel)", debug.BuildSetting{Key: "vcs.revision", Value: "01"},
+			debug.BuildSetting{Key: "vcs.modified", Value: "true"}),
+	} {
+		if got := versionOf(info); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }
 
 func TestLogFormat(t *testing.T) {

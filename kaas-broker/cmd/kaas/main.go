@@ -74,7 +74,11 @@ func open(ctx context.Context, c *config.Config, log zerolog.Logger) (*broker.Br
 	if err := boundConnections(c); err != nil {
 		return nil, err
 	}
-	b, err := broker.Open(ctx, broker.Options{Config: c, Version: version(), Logger: log})
+	files, err := allowedFiles()
+	if err != nil {
+		return nil, err
+	}
+	b, err := broker.Open(ctx, broker.Options{Config: c, Version: version(), Logger: log, OpenFiles: files})
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +103,27 @@ func ended(ctx context.Context, log zerolog.Logger, err error, message string) i
 	}
 }
 
-// version is the module version that the binary was built from.
+// version is what the binary was built from: a version of the module, or where there is none the commit.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+	if !ok {
 		return "devel"
 	}
-	return info.Main.Version
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	if info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	revision, modified := "", ""
+	for _, setting := range info.Settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			revision = " " + setting.Value[:min(len(setting.Value), 12)]
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			modified = " with changes"
+		}
+	}
+	return "devel" + revision + modified
 }

@@ -37,7 +37,7 @@ func TestCannotStart(t *testing.T) {
 			address := occupied(t)
 			return []string{"--listeners", "PLAINTEXT://" + address, "--health-addr", "off"}, []string{address, "in use", "PLAINTEXT"}
 		},
-		"health port in use, with a data directory": func(t *testing.T) ([]string, []string) {
+		"health port in use and a data directory": func(t *testing.T) ([]string, []string) {
 			address := occupied(t)
 			return []string{"--data-dir", t.TempDir(), "--listeners", "PLAINTEXT://127.0.0.1:0", "--health-addr", address}, []string{address, "in use", "health"}
 		},
@@ -168,15 +168,18 @@ func TestTooFewFiles(t *testing.T) {
 	manifest(t, filepath.Join(dir, "__cluster"), "wide", 100, "")
 	p := limited(t, 100, "--health-addr", "off", "--listeners", "PLAINTEXT://127.0.0.1:0")
 	p.exits(t, exitFailed, "only 100 open files are allowed", "at least 164 are needed for 0 partitions", "ulimit -n")
-	p = limited(t, 719, single(dir)...)
-	p.exits(t, exitFailed, "only 719 open files are allowed", "at least 720 are needed for 100 partitions", "ulimit -n 1425")
 
-	p = serving(t, limited(t, 720, "--data-dir", dir, "--listeners", "PLAINTEXT://127.0.0.1:0", "--health-addr", "127.0.0.1:0"))
+	p = serving(t, limited(t, 570, "--data-dir", dir, "--listeners", "PLAINTEXT://127.0.0.1:0", "--health-addr", "127.0.0.1:0"))
 	p.await(t, "few open files are allowed")
 	eventually(t, "ready", func() bool { status, _ := p.get(t, "/readyz"); return status == 200 })
 	produce(t, newClient(t, p.address), "wide", numbers(0, 10)...)
 	if strings.Contains(p.output.String(), "too many open files") {
 		t.Error("ran out of the files that were said to be enough")
 	}
+	manifest(t, filepath.Join(dir, "__cluster"), "more", 1, "")
+	mention(t, "refusal", p.await(t, "too many partitions for this broker"), []string{"101 partitions in all need at least 571 open files, the broker may open 570", "ulimit -n"})
 	p.stop(t)
+
+	p = limited(t, 569, single(dir)...)
+	p.exits(t, exitFailed, "only 569 open files are allowed", "at least 570 are needed for 100 partitions", "ulimit -n 1275")
 }

@@ -58,6 +58,7 @@ var codes = [...]struct {
 	{metastore.ErrTopicExists, kerr.TopicAlreadyExists},
 	{metastore.ErrUnknownTopic, kerr.UnknownTopicOrPartition},
 	{metastore.ErrInvalidPartitions, kerr.InvalidPartitions},
+	{metastore.ErrNoRoom, kerr.PolicyViolation},
 	{metastore.ErrInvalidConfig, kerr.InvalidConfig},
 	{metastore.ErrManifest, kerr.PolicyViolation},
 	{clusterdir.ErrFenced, kerr.NotController}, // this process is about to end

@@ -12,14 +12,14 @@ import (
 
 // CreatePartitions makes a topic have total partitions, which must be more than it has (ErrInvalidPartitions). When it returns without an
 // error they are durable and in the catalog. With validateOnly it returns what the topic would be. Other errors are
-// ErrUnknownTopic, ErrManifest, or what storage said; after the last the manifest is set back, as far as that is possible.
+// ErrUnknownTopic, ErrNoRoom, ErrManifest, or what storage said; after the last the manifest is set back, as far as that is possible.
 func (s *Store) CreatePartitions(ctx context.Context, topic string, total int32, validateOnly bool) (*catalog.Topic, error) {
 	changed, err := s.alter(ctx, topic, validateOnly, func(r *record, object *v1alpha1.KafkaTopic) error {
 		if total <= r.Partitions {
 			return fmt.Errorf("%w: there are %d already, %d would not be more", ErrInvalidPartitions, r.Partitions, total)
 		}
 		object.Spec.Partitions = total
-		return s.checkPartitions(total)
+		return errors.Join(s.checkPartitions(total), s.checkRoom(total-r.Partitions))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create partitions of topic %s: %w", topic, err)

@@ -21,7 +21,7 @@ type NewTopic struct {
 
 // CreateTopic makes a topic. When it returns without an error the topic is durable and in the catalog. With ValidateOnly it returns what
 // the topic would be, without an id. The error is about the name (ErrTopicExists, ErrDeleting, catalog.ErrInvalidName, catalog.ErrReservedName),
-// ErrInvalidPartitions, ErrInvalidConfig, or what storage said; after the last the topic is removed again, as far as that is possible.
+// ErrInvalidPartitions, ErrNoRoom, ErrInvalidConfig, or what storage said; after the last the topic is removed again, as far as that is possible.
 //
 // Atomic? No. Idempotent? A crash after the manifest was written leaves a topic that the next start completes. One writer? The
 // store's lock, and the cluster directory's claim. Name as identity? The topic gets a new id.
@@ -86,7 +86,7 @@ func (s *Store) judge(n NewTopic) error {
 			return fmt.Errorf("%w: manifest %s asks for it", ErrTopicExists, f.name)
 		}
 	}
-	if err := s.checkPartitions(n.Partitions); err != nil {
+	if err := errors.Join(s.checkPartitions(n.Partitions), s.checkRoom(n.Partitions)); err != nil {
 		return err
 	}
 	if _, err := s.options.Resolve(n.Config); err != nil {

@@ -17,6 +17,8 @@ var (
 	ErrUnknownTopic = errors.New("unknown topic")
 	// ErrInvalidPartitions: the number of partitions is below one, too large, or not above the present one (INVALID_PARTITIONS).
 	ErrInvalidPartitions = errors.New("invalid number of partitions")
+	// ErrNoRoom: this broker cannot lead so many partitions (POLICY_VIOLATION).
+	ErrNoRoom = errors.New("too many partitions for this broker")
 	// ErrInvalidConfig: a configuration's name or value is not valid (INVALID_CONFIG).
 	ErrInvalidConfig = errors.New("invalid configuration")
 	// ErrCollision is a catalog.ErrInvalidName: the name differs from an existing topic's only in dots and underscores.

@@ -70,6 +70,7 @@ func (s *Store) pass(ctx context.Context) error {
 			}
 		}
 	}
+	s.repair(report)
 	for _, topic := range slices.Sorted(maps.Keys(s.records)) {
 		if bound[topic] == nil && !s.records[topic].deleting {
 			report(Problem{Topic: topic, Reason: "manifest is missing; the topic stays as it is, only DeleteTopics deletes it"})
@@ -101,17 +102,28 @@ func (s *Store) follow(ctx context.Context, f *file, report func(Problem)) error
 	if err := s.checkPartitions(partitions); err != nil {
 		return err
 	}
-	if r != nil && partitions < r.Partitions {
+	present := int32(0)
+	if r != nil {
+		present = r.Partitions
+	}
+	if err := s.checkRoom(partitions - present); err != nil {
+		return err
+	}
+	if partitions < present {
 		report(Problem{
 			Manifest: f.name, Topic: m.topic,
-			Reason: fmt.Sprintf("manifest asks for %d partitions, the topic has %d and keeps them", partitions, r.Partitions),
+			Reason: fmt.Sprintf("manifest asks for %d partitions, the topic has %d and keeps them", partitions, present),
 		})
 	}
 	if _, err := s.options.Resolve(m.config); err != nil {
 		// Growing does not depend on the configuration, but one manifest is taken or left as a whole.
 		return fmt.Errorf("%w: %w", ErrInvalidConfig, err)
 	}
-	return s.apply(ctx, m, partitions)
+	if err := s.apply(ctx, m, partitions); err != nil {
+		return err
+	}
+	s.refreshStatus(f, s.records[m.topic])
+	return nil
 }
 
 // publishChanged puts into the catalog what it does not show yet.
@@ -135,6 +147,21 @@ func (s *Store) checkPartitions(partitions int32) error {
 		return fmt.Errorf("%w: %d", ErrInvalidPartitions, partitions)
 	case partitions > s.options.MaxPartitions:
 		return fmt.Errorf("%w: %d is more than %d", ErrInvalidPartitions, partitions, s.options.MaxPartitions)
+	}
+	return nil
+}
+
+// checkRoom judges a number of partitions that are to be made beside those of all topics.
+func (s *Store) checkRoom(more int32) error {
+	if s.options.RoomFor == nil || more <= 0 {
+		return nil
+	}
+	total := int(more)
+	for _, r := range s.records {
+		total += int(r.Partitions)
+	}
+	if err := s.options.RoomFor(total); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoRoom, err)
 	}
 	return nil
 }

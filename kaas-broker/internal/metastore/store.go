@@ -48,6 +48,8 @@ type Options struct {
 	Forget func(ctx context.Context, topic string, id uuid.UUID) error
 	// MaxPartitions of one topic; 0 means DefaultMaxPartitions.
 	MaxPartitions int32
+	// RoomFor says why the broker cannot lead so many partitions, over all topics, if it cannot. It is asked before any are made. nil if it always can.
+	RoomFor func(partitions int) error
 	// PollInterval is the time between two looks at the manifests; 0 means one second.
 	PollInterval time.Duration
 	Logger       zerolog.Logger
@@ -69,6 +71,8 @@ type Store struct {
 	folded   map[string]string       // topic name by catalog.Fold of it
 	files    map[string]*file        // by manifest file name
 	deleting map[uuid.UUID]*deletion // decided and unfinished
+	// repairFrom is the topic whose materialized configuration is looked at next.
+	repairFrom string
 }
 
 // record is a topic that has a state file.
