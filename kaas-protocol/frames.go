@@ -19,7 +19,8 @@ const classBits = 2
 // framePool keeps frames that a handler has given back, by size class, so that a small request never holds
 // on to a large frame. What is not taken again is the collector's after two of its rounds: the pool does not hold on to a peak.
 type framePool struct {
-	classes [(bits.UintSize + 1) << classBits]sync.Pool
+	classes [(bits.UintSize + 1) << classBits]sync.Pool // of *[]byte
+	handles sync.Pool                                   // of *[]byte that hold no frame
 }
 
 // frameClass returns the class of frames that hold size bytes, and their capacity. size is at least pooledFrom.
@@ -36,8 +37,11 @@ func (f *framePool) get(size int) []byte {
 		return make([]byte, 0, size)
 	}
 	class, capacity := frameClass(size)
-	if frame, found := f.classes[class].Get().(*[]byte); found {
-		return *frame
+	if handle, found := f.classes[class].Get().(*[]byte); found {
+		frame := *handle
+		*handle = nil
+		f.handles.Put(handle)
+		return frame
 	}
 	return make([]byte, 0, capacity)
 }
@@ -58,6 +62,10 @@ func (f *framePool) put(frame []byte) {
 	if capacity != cap(frame) {
 		return
 	}
-	frame = frame[:0]
-	f.classes[class].Put(&frame)
+	handle, found := f.handles.Get().(*[]byte)
+	if !found {
+		handle = new([]byte)
+	}
+	*handle = frame[:0]
+	f.classes[class].Put(handle)
 }
