@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	storage "github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
@@ -24,10 +25,7 @@ func Create(ctx context.Context, v *storage.Volume, t Topic, from int32, floor s
 }
 
 func create(ctx context.Context, v *storage.Volume, t Topic, from int32, floor storage.Epoch) error {
-	if err := v.FS().MkdirAll(t.path()); err != nil {
-		return err
-	}
-	dir, err := v.FS().OpenDir(t.path())
+	dir, err := makeTopic(v.FS(), t)
 	if err != nil {
 		return err
 	}
@@ -53,6 +51,23 @@ func create(ctx context.Context, v *storage.Volume, t Topic, from int32, floor s
 		}
 	}
 	return nil
+}
+
+// makeAttempts is how often the directory of a topic is made anew when it has vanished: the deletion of another topic of that name removes the
+// directory that both are in when nothing is left there, maybe just before the id's is made.
+const makeAttempts = 10
+
+func makeTopic(files vfs.FS, t Topic) (vfs.Dir, error) {
+	for attempt := 1; ; attempt++ {
+		err := files.MkdirAll(t.path())
+		if err == nil {
+			return files.OpenDir(t.path())
+		}
+		vanished := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESTALE)
+		if !vanished || attempt == makeAttempts {
+			return nil, err
+		}
+	}
 }
 
 func initPartition(topic vfs.Dir, partition int32, floor storage.Epoch) error {

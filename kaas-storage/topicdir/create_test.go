@@ -119,3 +119,26 @@ func Example() {
 		return err
 	}
 }
+
+// The deletion of an earlier topic of the name may remove the directory that both are in, just before the new one's is made there.
+func TestCreateOutlivesTheDeletionOfANamesake(t *testing.T) {
+	memory := vfs.NewMem(0)
+	removed := false
+	faulty := vfs.NewFault(memory, func(op vfs.Op) error {
+		if op.Kind != vfs.OpMkdir || op.After || op.Name != secondID.String() || removed {
+			return nil
+		}
+		removed = true
+		root, err := memory.OpenDir(".")
+		if err != nil {
+			return err
+		}
+		return errors.Join(root.Rmdir("orders"), root.Close())
+	})
+	v := volume(t, faulty)
+	topic := topicdir.Topic{Name: "orders", ID: secondID, Partitions: 2}
+	create(t, v, topic, 0, 0)
+	if count, err := topicdir.Partitions(v, topic); err != nil || count != 2 || !removed {
+		t.Fatalf("%d partitions, %v", count, err)
+	}
+}
