@@ -50,6 +50,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		log.Warn().Msg(w.String())
 	}
 	tuneCollector(environ)
+	tuneScheduler(environ)
 	return serve(c, log, stdout)
 }
 
