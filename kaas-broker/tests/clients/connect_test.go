@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/kaas-rs/kaas/kaas-broker/tests/harness"
 )
 
@@ -208,5 +210,45 @@ func TestConnectCopiesAFile(t *testing.T) {
 	in.awaitCopy(out)
 	worker.awaitRunning("source")
 	worker.awaitRunning("sink")
+	worker.process.Terminate(t, time.Minute)
+}
+
+// A source with exactly-once support, whose worker and broker are killed: each line is in the topic once.
+func TestConnectSourceExactlyOnce(t *testing.T) {
+	harness.Long(t)
+	broker := harness.Start(t, harness.Options{Overrides: inTransactions, Decodes: []string{"compact-keys"}})
+	topic := uniqueName(t)
+	createTopic(t, broker.Bootstrap(), topic, 1)
+	in := &textFile{t: t, path: filepath.Join(t.TempDir(), "in")}
+	worker := newConnectWorker(t, broker.Bootstrap(), "exactly.once.source.support=enabled")
+	worker.start()
+	worker.connect("source", map[string]string{
+		"connector.class": "FileStreamSource", "file": in.path, "topic": topic, "exactly.once.support": "required",
+	})
+	for round := range harness.Rounds(2, 10) {
+		// What is read at once is one transaction.
+		for range 20 + 10*round {
+			in.grow(10)
+			time.Sleep(10 * time.Millisecond)
+		}
+		worker.process.Kill()
+		if round%2 == 1 {
+			broker.Kill(t)
+			broker.Resume(t)
+		}
+		in.grow(100)
+		worker.start()
+	}
+	consumer := newFranz(t, broker.Bootstrap(), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+	records := append(poll(t, consumer, time.Minute, len(in.lines)), poll(t, consumer, time.Second, -1)...)
+	for i, r := range records {
+		if i >= len(in.lines) || string(r.Value) != in.lines[i] {
+			t.Fatalf("record %d is %q", i, r.Value)
+		}
+	}
+	if len(records) != len(in.lines) {
+		t.Errorf("%d records of %d lines", len(records), len(in.lines))
+	}
 	worker.process.Terminate(t, time.Minute)
 }

@@ -233,16 +233,7 @@ func (w *witness) settled(members ...string) bool {
 // finish waits until every record up to the ends was read and committed, then fails the test for those that nobody has read.
 func (w *witness) finish(ends []int64) {
 	w.t.Helper()
-	eventually(w.t, 60*time.Second, func() error {
-		w.mutex.Lock()
-		defer w.mutex.Unlock()
-		for partition, end := range ends {
-			if known := max(w.commits[partition], w.seen[partition]); known != end {
-				return fmt.Errorf("partition %d of %d records: %d committed", partition, end, known)
-			}
-		}
-		return nil
-	})
+	w.awaitCommits(ends)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	var unread []string
@@ -256,4 +247,19 @@ func (w *witness) finish(ends []int64) {
 	if len(unread) > w.forgiven {
 		w.t.Errorf("nobody has read the records at %s", strings.Join(unread, ", "))
 	}
+}
+
+// awaitCommits waits until every record up to the ends is committed.
+func (w *witness) awaitCommits(ends []int64) {
+	w.t.Helper()
+	eventually(w.t, 60*time.Second, func() error {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		for partition, end := range ends {
+			if known := max(w.commits[partition], w.seen[partition]); known != end {
+				return fmt.Errorf("partition %d of %d records: %d committed", partition, end, known)
+			}
+		}
+		return nil
+	})
 }
