@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"encoding/binary"
+	"fmt"
 	"testing"
 	"time"
 
@@ -21,4 +22,43 @@ func TestAnnouncedRequestsThatNeverCome(t *testing.T) {
 		}
 	}
 	time.Sleep(time.Duration(pick(4, 20)) * time.Second)
+}
+
+// pipelinedBound is what producers take that send as fast as they can: 48 MiB of requests, in frames with a quarter more room at most, and half as much
+// again in garbage.
+const pipelinedBound = 48 * mib * 5 / 4 * 3 / 2
+
+// Producers that send more and more without waiting for an answer, far more of them than what the broker holds, are read as fast as the disk takes their
+// records.
+func TestProducersThatNeverPause(t *testing.T) {
+	broker := start(t, harness.Options{Mode: harness.Single})
+	createTopic(t, broker.Bootstrap(), "flooded", 1)
+	made := bomb(t, 0, 1000_000, 1)
+	watch(t, broker, pipelinedBound)
+	runBeside(t, broker.Bootstrap())
+	requests := pick(30, 300)
+	together(t, 20, func(int) error {
+		connection, err := connect(broker.Bootstrap())
+		if err != nil {
+			return err
+		}
+		defer connection.Close()
+		go func() {
+			for range requests {
+				if connection.send(produceRequest(8, "flooded", -1, made)) != nil {
+					return
+				}
+			}
+		}()
+		for number := range requests {
+			answer, err := connection.receive(60 * time.Second)
+			if err != nil {
+				return fmt.Errorf("answer %d: %w", number, err)
+			}
+			if got := binary.BigEndian.Uint32(answer); got != uint32(number+1) {
+				return fmt.Errorf("answer %d is to request %d", number+1, got)
+			}
+		}
+		return nil
+	})
 }
