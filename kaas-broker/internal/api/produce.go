@@ -96,9 +96,11 @@ func (c *produceCall) appendAll(ctx context.Context, conn *protocol.Conn) {
 	c.response.Topics = make([]kmsg.ProduceResponseTopic, 0, len(c.request.Topics))
 	snapshot := c.handlers.Catalog.Snapshot()
 	last := lastMentions(c.request, count)
-	whole := c.refuseAll(conn)
-	if whole == nil && c.transactional() {
-		c.verified, whole = c.verify(ctx, snapshot, last)
+	var whole error
+	if c.transactional() {
+		if whole = c.refuseAll(conn); whole == nil {
+			c.verified, whole = c.verify(ctx, snapshot, last)
+		}
 	}
 	for t := range c.request.Topics {
 		wanted := &c.request.Topics[t]
@@ -127,11 +129,8 @@ func newProduceRow(partition int32) kmsg.ProduceResponseTopicPartition {
 	return row
 }
 
-// refuseAll refuses transactional batches of a client that may not use the request's transactional id, and everything that came with them.
+// refuseAll refuses a request with transactional batches of a client that may not use its transactional id.
 func (c *produceCall) refuseAll(conn *protocol.Conn) error {
-	if !c.transactional() {
-		return nil
-	}
 	id := c.request.TransactionID
 	if id == nil || !c.handlers.Authorizer.Authorize(conn, kmsg.ACLOperationWrite, kmsg.ACLResourceTypeTransactionalId, *id) {
 		return kerr.TransactionalIDAuthorizationFailed

@@ -232,6 +232,16 @@ func TestWriteTxnMarkers(t *testing.T) {
 	}
 	expectCode(t, "old coordinator", write(w.epoch, 8, "t"), kerr.TransactionCoordinatorFenced)
 	expectCode(t, "abort again", write(w.epoch, 9, "t"), nil)
+	several := markersOf(1, w, w.epoch, 9, "t")
+	several.Markers[0].Topics[0].Partitions = []int32{0, 0, 7, 0}
+	end := b.partition(topic, 0).Offsets().LogEnd
+	var codes []int16
+	for _, row := range ask[*kmsg.WriteTxnMarkersResponse](b, several).Markers[0].Topics[0].Partitions {
+		codes = append(codes, row.ErrorCode)
+	}
+	if wrote := b.partition(topic, 0).Offsets().LogEnd - end; wrote != 1 || !slices.Equal(codes, []int16{0, 0, 3, 0}) {
+		t.Errorf("a partition named three times: %d markers, codes %v", wrote, codes)
+	}
 }
 
 // A producer that was replaced is told so in words that its version knows.

@@ -17,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-protocol"
 	"github.com/kaas-rs/kaas/kaas-storage"
@@ -25,39 +26,68 @@ import (
 func (h *Handlers) writeTxnMarkers(ctx context.Context, r *protocol.Request, request *kmsg.WriteTxnMarkersRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.WriteTxnMarkersResponse](request)
 	allowed := h.mayCluster(r.Conn, kmsg.ACLOperationClusterAction)
+	snapshot := h.Catalog.Snapshot()
 	response.Markers = make([]kmsg.WriteTxnMarkersResponseMarker, len(request.Markers))
-	var work sync.WaitGroup
-	slots := make(chan struct{}, maxConcurrentGroups)
 	for m := range request.Markers {
 		marker, answer := &request.Markers[m], &response.Markers[m]
 		answer.ProducerID = marker.ProducerID
 		answer.Topics = make([]kmsg.WriteTxnMarkersResponseMarkerTopic, len(marker.Topics))
-		for t, topic := range marker.Topics {
-			answer.Topics[t].Topic = topic.Topic
-			answer.Topics[t].Partitions = make([]kmsg.WriteTxnMarkersResponseMarkerTopicPartition, len(topic.Partitions))
-			for i, index := range topic.Partitions {
-				row := &answer.Topics[t].Partitions[i]
-				if row.Partition = index; !allowed {
-					row.ErrorCode = kerr.ClusterAuthorizationFailed.Code
-					continue
-				}
-				slots <- struct{}{}
-				work.Go(func() {
-					defer func() { <-slots }()
-					row.ErrorCode = codeOf(h.writeMarker(ctx, marker, topic.Topic, index))
-				})
+		for t, wanted := range marker.Topics {
+			answer.Topics[t].Topic = wanted.Topic
+			var topic *catalog.Topic
+			err := error(kerr.ClusterAuthorizationFailed)
+			if allowed {
+				topic, err = findTopic(snapshot, wanted.Topic)
 			}
+			answer.Topics[t].Partitions = h.markTopic(ctx, marker, topic, err, wanted.Partitions)
 		}
 	}
-	work.Wait()
 	return response, ctx.Err()
 }
 
-func (h *Handlers) writeMarker(ctx context.Context, marker *kmsg.WriteTxnMarkersRequestMarker, name string, index int32) error {
-	topic, known := h.Catalog.Snapshot().ByName(name)
+func findTopic(snapshot *catalog.Snapshot, name string) (*catalog.Topic, error) {
+	topic, known := snapshot.ByName(name)
 	if !known {
-		return kerr.UnknownTopicOrPartition
+		return nil, kerr.UnknownTopicOrPartition
 	}
+	return topic, nil
+}
+
+// markTopic writes a marker to partitions of one topic, once to each, and answers each mention. refused is why there is no topic.
+func (h *Handlers) markTopic(
+	ctx context.Context, marker *kmsg.WriteTxnMarkersRequestMarker, topic *catalog.Topic, refused error, partitions []int32,
+) []kmsg.WriteTxnMarkersResponseMarkerTopicPartition {
+	rows := make([]kmsg.WriteTxnMarkersResponseMarkerTopicPartition, len(partitions))
+	first := map[int32]int{}
+	var work sync.WaitGroup
+	slots := make(chan struct{}, maxConcurrentGroups)
+	for i, index := range partitions {
+		rows[i].Partition = index
+		_, again := first[index]
+		switch {
+		case refused != nil:
+			rows[i].ErrorCode = codeOf(refused)
+		case !topic.HasPartition(index):
+			rows[i].ErrorCode = kerr.UnknownTopicOrPartition.Code
+		case !again:
+			first[index] = i
+			slots <- struct{}{}
+			work.Go(func() {
+				defer func() { <-slots }()
+				rows[i].ErrorCode = codeOf(h.writeMarker(ctx, marker, topic, index))
+			})
+		}
+	}
+	work.Wait()
+	for i, index := range partitions {
+		if original, written := first[index]; written {
+			rows[i].ErrorCode = rows[original].ErrorCode
+		}
+	}
+	return rows
+}
+
+func (h *Handlers) writeMarker(ctx context.Context, marker *kmsg.WriteTxnMarkersRequestMarker, topic *catalog.Topic, index int32) error {
 	p, err := h.partition(topic, index)
 	if err != nil {
 		return err

@@ -40,12 +40,16 @@ func TestDenseRequests(t *testing.T) {
 	list := append(number(append(header(2, 1), 0xff, 0xff, 0xff, 0xff), 1), topic...)
 	fetch := append(number(append(header(1, 0), 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0), 1), topic...)
 	remove := append(number(header(21, 0), 1), topic...)
+	mark := append(number(append(number(header(27, 0), 1), make([]byte, 11)...), 1), topic...)
+	add := append(number(append(append(header(24, 0), topic...), make([]byte, 10)...), 1), topic...)
 	for name, frame := range map[string][]byte{
-		"ListOffsets":   many(list, make([]byte, 12)),
-		"Fetch":         many(fetch, make([]byte, 16)),
-		"Metadata":      many(header(3, 1), []byte{0, 2, 'a', 'b'}[:4]),
-		"DeleteRecords": append(many(remove, make([]byte, 12)), 0, 0, 0, 9),
-		"DeleteTopics":  append(many(header(20, 0), []byte{0, 0}), 0, 0, 0, 9),
+		"WriteTxnMarkers":    append(many(mark, make([]byte, 4)), 0, 0, 0, 9),
+		"AddPartitionsToTxn": many(add, make([]byte, 4)),
+		"ListOffsets":        many(list, make([]byte, 12)),
+		"Fetch":              many(fetch, make([]byte, 16)),
+		"Metadata":           many(header(3, 1), []byte{0, 2, 'a', 'b'}[:4]),
+		"DeleteRecords":      append(many(remove, make([]byte, 12)), 0, 0, 0, 9),
+		"DeleteTopics":       append(many(header(20, 0), []byte{0, 0}), 0, 0, 0, 9),
 	} {
 		if name == "Metadata" {
 			// The counter that the elements carry would be a length.
