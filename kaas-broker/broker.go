@@ -53,6 +53,7 @@ type Broker struct {
 	log         zerolog.Logger
 	started     time.Time
 	tripwires   *batch.Tripwires
+	meters      *meters
 	stores      *stores
 	engine      *storage.Engine
 	catalog     *catalog.Catalog
@@ -86,6 +87,9 @@ func Open(ctx context.Context, o Options) (*Broker, error) {
 
 func (b *Broker) open(ctx context.Context) error {
 	var err error
+	if b.meters, err = newMeters(b.options.MeterProvider); err != nil {
+		return err
+	}
 	if b.addresses, err = bind(ctx, b.config.Listeners); err != nil {
 		return err
 	}

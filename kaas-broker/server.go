@@ -18,6 +18,8 @@ func (b *Broker) protocol() protocol.Config {
 		Groups:       b.groups,
 		Transactions: b.groups,
 		ProducerIDs:  b.producerIDs,
+
+		Verifications: b.meters.verifications,
 		Broker: api.Identity{
 			ClusterID:  b.ClusterID(),
 			NodeID:     b.config.BrokerID,

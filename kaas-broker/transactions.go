@@ -31,6 +31,7 @@ func (b *Broker) transactions() coordinator.TransactionOptions {
 type delivery struct {
 	catalog    *catalog.Catalog
 	partitions api.Partitions
+	meters     *meters
 	log        zerolog.Logger
 }
 
@@ -47,6 +48,7 @@ func (d delivery) Deliver(ctx context.Context, m coordinator.Marker, to []coordi
 			errs[i] = ticket.WaitDurable(ctx)
 		}
 	}
+	d.meters.delivered(ctx, m.Commit, errs)
 	return errs
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
@@ -56,6 +58,8 @@ type Deps struct {
 	// Tripwires counts where records are decoded; nil counts nothing.
 	Tripwires *batch.Tripwires
 	Logger    zerolog.Logger
+	// Verifications counts partitions that the coordinator of a transaction was asked about, by result; nil counts nothing.
+	Verifications metric.Int64Counter
 	// Now is the wall clock for record timestamps; nil is time.Now.
 	Now func() time.Time
 }
@@ -73,6 +77,9 @@ type Handlers struct {
 func New(d Deps) *Handlers {
 	if d.Authorizer == nil {
 		d.Authorizer = allowAll{}
+	}
+	if d.Verifications == nil {
+		d.Verifications = noop.Int64Counter{}
 	}
 	if d.Now == nil {
 		d.Now = time.Now

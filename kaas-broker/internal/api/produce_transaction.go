@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
@@ -69,11 +71,21 @@ func (c *produceCall) ask(ctx context.Context, producer coordinator.Producer, as
 			answer.err = results[i]
 		}
 		answer.err = unverified(answer.err)
-		if errors.Is(answer.err, kerr.NotEnoughReplicas) {
-			answer.partition.NotVerified(answer.batch)
-		}
+		c.noteVerification(ctx, answer)
 		answers[partitionName{at.Topic, at.Partition}] = answer
 	}
+}
+
+func (c *produceCall) noteVerification(ctx context.Context, v verified) {
+	result := "refused"
+	switch {
+	case v.err == nil:
+		result = "granted"
+	case errors.Is(v.err, kerr.NotEnoughReplicas):
+		result = "later"
+		v.partition.NotVerified(v.batch)
+	}
+	c.handlers.Verifications.Add(ctx, 1, metric.WithAttributes(attribute.String("result", result)))
 }
 
 // unverified makes of an answer of the coordinator one that producers know, as Kafka does.
