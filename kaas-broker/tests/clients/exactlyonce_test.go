@@ -1,9 +1,11 @@
 package clients
 
 import (
+	"context"
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,35 +34,53 @@ func TestStreamsExactlyOnce(t *testing.T) {
 	})
 }
 
-// survive deals one blow after the other while there is input to work on.
+// survive deals one blow after the other while the input grows all the time, so that there is always something begun.
 func (s *streams) survive(app exactlyOnce, random *rand.Rand) {
 	s.t.Helper()
 	s.start()
+	stop := s.feed(app)
 	for round := range harness.Rounds(3, 30) {
-		app.write(150)
-		time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
+		time.Sleep(time.Duration(300+random.IntN(500)) * time.Millisecond)
 		switch round % 4 {
 		case 0:
 			s.process.Kill()
+			s.start()
 		case 1:
 			s.broker.Kill(s.t)
 			s.broker.Resume(s.t)
-			continue
 		case 2:
 			s.process.Kill()
 			s.broker.Kill(s.t)
 			s.broker.Resume(s.t)
+			s.start()
 		case 3:
 			// Without its directory an application has other transactional ids: what it had begun is aborted when its time is over.
 			s.process.Kill()
 			s.forget()
+			s.start()
 		}
-		app.write(50)
-		s.start()
 	}
-	app.write(100)
+	stop()
 	app.judge()
 	s.stop()
+}
+
+// feed writes input until it is stopped.
+func (s *streams) feed(app exactlyOnce) (stop func()) {
+	ctx, cancel := context.WithCancel(s.t.Context())
+	var feeder sync.WaitGroup
+	feeder.Go(func() {
+		for ctx.Err() == nil {
+			app.write(5)
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
+	stop = func() {
+		cancel()
+		feeder.Wait()
+	}
+	s.t.Cleanup(stop)
+	return stop
 }
 
 // forget removes what the application keeps on disk.

@@ -23,8 +23,10 @@ type streams struct {
 	topic   string // of the input, and the first part of all other names
 	command harness.Command
 	process *harness.Process
-	mutex   sync.Mutex
-	state   string
+	// producer writes the input, and goes on when the broker is back.
+	producer *kgo.Client
+	mutex    sync.Mutex
+	state    string
 }
 
 const streamsPartitions = 3
@@ -34,9 +36,11 @@ func newStreams(t *testing.T, broker *harness.Broker, verb, guarantee string) *s
 	t.Helper()
 	s := &streams{t: t, broker: broker, topic: uniqueName(t)}
 	s.command = javaProgram(t, "Streams", verb, "input="+s.topic, "output="+s.output(), "application.id="+s.topic, "state.dir="+t.TempDir(),
-		"bootstrap.servers="+broker.Bootstrap(), "processing.guarantee="+guarantee, "num.stream.threads=2", "commit.interval.ms=100",
+		"bootstrap.servers="+broker.Bootstrap(), "processing.guarantee="+guarantee, "num.stream.threads=2", "commit.interval.ms=200",
 		"main.consumer.session.timeout.ms=3000", "main.consumer.heartbeat.interval.ms=500", "main.consumer.max.poll.records=50",
 		"reconnect.backoff.max.ms=200", "producer.transaction.timeout.ms=5000")
+	s.producer = newFranz(t, broker.Bootstrap(), kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }), kgo.DialTimeout(time.Second),
+		kgo.RecordRetries(1<<20), kgo.UnknownTopicRetries(-1), kgo.MetadataMinAge(50*time.Millisecond))
 	createTopic(t, broker.Bootstrap(), s.output(), streamsPartitions)
 	return s
 }
@@ -126,8 +130,8 @@ func (w *wordCount) write(lines int) {
 		}
 		records = append(records, &kgo.Record{Topic: w.topic, Value: []byte(strings.Join(words, " "))})
 	}
-	if err := newFranz(w.t, w.broker.Bootstrap()).ProduceSync(w.t.Context(), records...).FirstErr(); err != nil {
-		w.t.Fatal(err)
+	if err := w.producer.ProduceSync(w.t.Context(), records...).FirstErr(); err != nil {
+		w.t.Errorf("write the input: %v", err)
 	}
 }
 
@@ -239,8 +243,8 @@ func (w *windowedJoin) write(count int) {
 			records = append(records, r)
 		}
 	}
-	if err := newFranz(w.t, w.broker.Bootstrap()).ProduceSync(w.t.Context(), records...).FirstErr(); err != nil {
-		w.t.Fatal(err)
+	if err := w.producer.ProduceSync(w.t.Context(), records...).FirstErr(); err != nil {
+		w.t.Errorf("write the input: %v", err)
 	}
 }
 
