@@ -34,8 +34,14 @@ func (s script) client() client {
 
 func (s script) produce(t *testing.T, address, topic string, records []record, arguments ...string) {
 	t.Helper()
+	s.write(t, "produce", address, topic, records, arguments...)
+}
+
+// write runs a verb that takes records.
+func (s script) write(t *testing.T, verb, address, topic string, records []record, arguments ...string) {
+	t.Helper()
 	command := s.command(t)
-	command.Arguments = append(command.Arguments, append([]string{"produce", "bootstrap=" + address, "topic=" + topic}, arguments...)...)
+	command.Arguments = append(command.Arguments, append([]string{verb, "bootstrap=" + address, "topic=" + topic}, arguments...)...)
 	var input strings.Builder
 	encoder := json.NewEncoder(&input)
 	for _, r := range records {

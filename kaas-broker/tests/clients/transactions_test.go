@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kaas-rs/kaas/kaas-broker/tests/harness"
 )
@@ -153,6 +155,46 @@ func TestTransactionalProducers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Other clients abort and commit, and commit offsets with it.
+func TestTransactionsOfScripts(t *testing.T) {
+	broker := harness.Start(t, harness.Options{})
+	for _, s := range []script{confluentScript(), kafkaJSScript()} {
+		t.Run(s.name, func(t *testing.T) {
+			topic := uniqueName(t)
+			createTopic(t, broker.Bootstrap(), topic, 1)
+			records := numbered(s.name, 60)
+			s.write(t, "transact", broker.Bootstrap(), topic, records, "group="+topic)
+			compare(t, franzCommitted(t, broker.Bootstrap(), topic, len(records)), records)
+			if offset := committedOffset(t, broker.Bootstrap(), topic, topic); offset != int64(len(records)) {
+				t.Errorf("offset %d is committed, not %d", offset, len(records))
+			}
+		})
+	}
+}
+
+// committedOffset is the stable offset of a group in the only partition of a topic.
+func committedOffset(t *testing.T, address, group, topic string) int64 {
+	t.Helper()
+	request := kmsg.NewPtrOffsetFetchRequest()
+	request.RequireStable = true
+	wanted := kmsg.NewOffsetFetchRequestGroup()
+	wanted.Group = group
+	wanted.Topics = []kmsg.OffsetFetchRequestGroupTopic{{Topic: topic, Partitions: []int32{0}}}
+	request.Groups = append(request.Groups, wanted)
+	request.Group, request.Topics = group, []kmsg.OffsetFetchRequestTopic{{Topic: topic, Partitions: []int32{0}}}
+	var offset int64
+	eventually(t, 30*time.Second, func() error {
+		response, err := request.RequestWith(t.Context(), newFranz(t, address))
+		if err != nil {
+			return err
+		}
+		found := response.Groups[0].Topics[0].Partitions[0]
+		offset = found.Offset
+		return kerr.ErrorForCode(found.ErrorCode)
+	})
+	return offset
 }
 
 // perfTransactions has Apache Kafka's performance tool write in transactions of a few milliseconds.

@@ -8,6 +8,8 @@
 //
 //   - scripts.go lists the scripts; every other file whose name is an API's holds one.
 //   - talk.go is what scripts call: Ask records an exchange, Prepare sends a request that is not recorded.
+//   - waiting.go is for a request whose answer comes after those to others.
+//   - groups.go and transactions.go hold what the scripts about these share.
 //   - connection.go sends and receives frames, batches.go makes records to produce.
 //   - render.go writes an answer down, mask.go hides what differs from run to run, records.go does it for record batches.
 //   - recording.go keeps exchanges in a file, compare.go finds what differs, deviations.go what may.

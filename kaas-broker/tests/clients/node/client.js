@@ -1,4 +1,4 @@
-// kafkajs: client.js produce|consume|group|member|admin bootstrap=… topic=… [count=…] [group=…] [compression=…] [idempotent=true]
+// kafkajs: client.js produce|transact|consume|group|member|admin bootstrap=… topic=… [count=…] [group=…] [compression=…] [idempotent=true]
 'use strict'
 
 const assert = require('node:assert')
@@ -21,6 +21,25 @@ async function produce(kafka, { topic, compression = 'none', idempotent }) {
   }
   for (let at = 0; at < messages.length; at += 100) {
     await producer.send({ topic, compression: types[compression], acks: -1, messages: messages.slice(at, at + 100) })
+  }
+  await producer.disconnect()
+}
+
+// Sends all records in transactions: first in one that is aborted, then in one that commits, together with a group's offset.
+async function transact(kafka, { topic, group }) {
+  const producer = kafka.producer({ transactionalId: topic, maxInFlightRequests: 1, idempotent: true, allowAutoTopicCreation: false })
+  await producer.connect()
+  const messages = []
+  for await (const line of readline.createInterface({ input: process.stdin })) {
+    messages.push({ ...JSON.parse(line), partition: 0 })
+  }
+  for (let at = 0; at < messages.length; at += 20) {
+    for (const end of ['abort', 'commit']) {
+      const transaction = await producer.transaction()
+      await transaction.send({ topic, messages: messages.slice(at, at + 20) })
+      await transaction.sendOffsets({ consumerGroupId: group, topics: [{ topic, partitions: [{ partition: 0, offset: String(at + 20) }] }] })
+      await transaction[end]()
+    }
   }
   await producer.disconnect()
 }
@@ -130,7 +149,7 @@ async function administer(kafka, { topic }) {
 async function main([verb, ...words]) {
   const settings = Object.fromEntries(words.map(word => word.split(/=(.*)/s).slice(0, 2)))
   const kafka = new Kafka({ brokers: [settings.bootstrap], clientId: 'kaas-test', logLevel: logLevel.ERROR, retry: { retries: 8 } })
-  await { produce, consume, group: consumeInGroup, member: stayInGroup, admin: administer }[verb](kafka, settings)
+  await { produce, transact, consume, group: consumeInGroup, member: stayInGroup, admin: administer }[verb](kafka, settings)
 }
 
 main(process.argv.slice(2)).then(() => process.exit(0), error => {

@@ -1,4 +1,4 @@
-"""confluent-kafka: confluent.py produce|consume|group bootstrap=… topic=… [count=…] [group=…] [compression=…] [pace=seconds between records] [any librdkafka setting]"""
+"""confluent-kafka: confluent.py produce|transact|consume|group bootstrap=… topic=… [count=…] [group=…] [compression=…] [pace=seconds between records] [any librdkafka setting]"""
 
 import sys
 
@@ -22,6 +22,22 @@ def produce(bootstrap, topic, compression="none", pace="0", **settings):
         sys.exit("not all records were answered within a minute")
     if failures:
         sys.exit(f"{len(failures)} records failed, the first with {failures[0]}")
+
+
+def transact(bootstrap, topic, group):
+    """Sends all records in transactions: first in one that is aborted, then in one that commits, together with a group's offset."""
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": topic})
+    producer.init_transactions(30)
+    metadata = Consumer({"bootstrap.servers": bootstrap, "group.id": group}).consumer_group_metadata()
+    records = list(lines.records())
+    for at in range(0, len(records), 20):
+        for end in (producer.abort_transaction, producer.commit_transaction):
+            producer.begin_transaction()
+            for key, value in records[at:at + 20]:
+                producer.produce(topic, key=key, value=value, partition=0)
+            producer.flush(30)
+            producer.send_offsets_to_transaction([TopicPartition(topic, 0, at + 20)], metadata, 30)
+            end(30)
 
 
 def consume(bootstrap, topic, count, **settings):
@@ -58,4 +74,4 @@ def group(bootstrap, topic, count, group, **settings):
     consumer.close()
 
 
-{"produce": produce, "consume": consume, "group": group}[sys.argv[1]](**lines.arguments())
+{"produce": produce, "transact": transact, "consume": consume, "group": group}[sys.argv[1]](**lines.arguments())
