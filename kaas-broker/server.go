@@ -111,6 +111,7 @@ func limits(n config.Network) protocol.Limits {
 		ConnectionRate:               float64(n.MaxConnectionCreationRate),
 		MaxIdle:                      n.MaxIdle,
 		MaxRequestBytes:              n.MaxRequestBytes,
+		SendBufferBytes:              max(n.SendBufferBytes, 0),
 	}
 	if n.MaxConnectionsPerIP == 0 {
 		l.MaxConnectionsPerIP = -1 // Kafka's 0: only addresses with an override of their own

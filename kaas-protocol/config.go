@@ -113,6 +113,10 @@ type Limits struct {
 	// one of more that is neither Produce nor Fetch counts with 32 times its size while it is worked on. Default
 	// 576 MiB: the largest of them, and 64 MiB beside it.
 	TotalPlainBytes int64
+	// SendBufferBytes is the size of each connection's send buffer in the kernel, as Kafka's socket.send.buffer.bytes. What is sent from a file is then
+	// not far ahead of what the client takes, which over a short way costs half the time; over a long way it bounds the rate
+	// to this much for each round trip. Default: what the system thinks best.
+	SendBufferBytes int
 	// SendTimeout closes a connection whose client takes no byte of a response for so long. Default 30 s.
 	SendTimeout time.Duration
 	// ReceiveTimeout is how long each MiB of the body of a request may take, plus one second per 64 KiB. While

@@ -106,6 +106,9 @@ func (s *Server) adopt(ctx context.Context, l *listener, transport net.Conn, add
 }
 
 func (s *Server) newConnection(l *listener, transport net.Conn) *connection {
+	if buffered, is := transport.(interface{ SetWriteBuffer(bytes int) error }); is && s.limits.SendBufferBytes > 0 {
+		_ = buffered.SetWriteBuffer(s.limits.SendBufferBytes) // an economy, not a promise
+	}
 	socket := newSocket(transport, s.limits.SendTimeout)
 	c := &connection{
 		server:   s,

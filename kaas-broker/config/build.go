@@ -163,6 +163,7 @@ func (b *builder) network() Network {
 		MaxConnectionCreationRate: b.integer("max.connection.creation.rate"),
 		MaxIdle:                   b.milliseconds("connections.max.idle.ms"),
 		MaxRequestBytes:           b.integer("socket.request.max.bytes"),
+		SendBufferBytes:           b.integer("socket.send.buffer.bytes"),
 		MaxQueuedBytes:            b.values.value("queued.max.request.bytes").Int64(),
 	}
 }

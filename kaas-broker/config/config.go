@@ -79,6 +79,8 @@ type Network struct {
 	MaxIdle time.Duration
 	// MaxRequestBytes is the largest frame; larger ones close the connection.
 	MaxRequestBytes int
+	// SendBufferBytes is each connection's send buffer in the kernel; below 1 means the system's.
+	SendBufferBytes int
 	// MaxQueuedBytes bounds the Produce requests in memory over all connections; negative means the server's own bound.
 	MaxQueuedBytes int64
 }

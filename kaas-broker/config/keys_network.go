@@ -33,5 +33,6 @@ var networkKeys = []Key{
 	ignored("socket.receive.buffer.bytes", configdef.TypeInt, "102400", static),
 	served("socket.request.max.bytes", configdef.TypeInt, "104857600", static, configdef.AtLeast(1),
 		"Largest request; a connection that announces a larger one is closed."),
-	ignored("socket.send.buffer.bytes", configdef.TypeInt, "102400", static),
+	served("socket.send.buffer.bytes", configdef.TypeInt, "102400", static, nil,
+		"Send buffer of each connection in the kernel; a number below 1 leaves it to the system, for clients far away."),
 }
