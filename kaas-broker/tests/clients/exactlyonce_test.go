@@ -23,15 +23,19 @@ type exactlyOnce interface {
 func TestStreamsExactlyOnce(t *testing.T) {
 	broker := harness.Start(t, harness.Options{Overrides: inTransactions, Decodes: []string{"compact-keys"}})
 	t.Run("word count", func(t *testing.T) {
-		w := newWordCount(t, broker, "exactly_once_v2")
+		w := newWordCount(t, broker, exactlyOnceV2()...)
 		w.survive(w, w.random)
 	})
 	t.Run("windowed join", func(t *testing.T) {
-		w := newWindowedJoin(t, broker, "exactly_once_v2")
+		w := newWindowedJoin(t, broker, exactlyOnceV2()...)
 		seed := uint64(time.Now().UnixNano())
 		t.Logf("seed %d", seed)
 		w.survive(w, rand.New(rand.NewPCG(seed, 0)))
 	})
+}
+
+func exactlyOnceV2() []string {
+	return append([]string{"processing.guarantee=exactly_once_v2"}, killable...)
 }
 
 // survive deals one blow after the other while the input grows all the time, so that there is always something begun.

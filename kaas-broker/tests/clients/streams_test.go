@@ -31,14 +31,20 @@ type streams struct {
 
 const streamsPartitions = 3
 
-// newStreams makes an application. It does not run yet. The verb and its meaning are in Streams.java.
-func newStreams(t *testing.T, broker *harness.Broker, verb, guarantee string) *streams {
+// killable is an application whose place in its group, and whose transaction, are free soon after it was killed.
+var killable = []string{"main.consumer.session.timeout.ms=3000", "main.consumer.heartbeat.interval.ms=500", "producer.transaction.timeout.ms=5000"}
+
+// steady is an application whose place in its group outlives a restart, its own or the broker's.
+var steady = []string{"group.instance.id=steady"}
+
+// newStreams makes an application, with settings as key=value. It does not run yet. The verb and its meaning are in Streams.java.
+func newStreams(t *testing.T, broker *harness.Broker, verb string, settings ...string) *streams {
 	t.Helper()
 	s := &streams{t: t, broker: broker, topic: uniqueName(t)}
-	s.command = javaProgram(t, "Streams", verb, "input="+s.topic, "output="+s.output(), "application.id="+s.topic, "state.dir="+t.TempDir(),
-		"bootstrap.servers="+broker.Bootstrap(), "processing.guarantee="+guarantee, "num.stream.threads=2", "commit.interval.ms=200",
-		"main.consumer.session.timeout.ms=3000", "main.consumer.heartbeat.interval.ms=500", "main.consumer.max.poll.records=50",
-		"reconnect.backoff.max.ms=200", "producer.transaction.timeout.ms=5000")
+	s.command = javaProgram(t, "Streams", append([]string{
+		verb, "input=" + s.topic, "output=" + s.output(), "application.id=" + s.topic, "state.dir=" + t.TempDir(), "bootstrap.servers=" + broker.Bootstrap(),
+		"num.stream.threads=2", "commit.interval.ms=200", "main.consumer.max.poll.records=50", "reconnect.backoff.max.ms=200",
+	}, settings...)...)
 	s.producer = newFranz(t, broker.Bootstrap(), kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }), kgo.DialTimeout(time.Second),
 		kgo.RecordRetries(1<<20), kgo.UnknownTopicRetries(-1), kgo.MetadataMinAge(50*time.Millisecond))
 	createTopic(t, broker.Bootstrap(), s.output(), streamsPartitions)
@@ -108,11 +114,11 @@ type wordCount struct {
 	total  int
 }
 
-func newWordCount(t *testing.T, broker *harness.Broker, guarantee string) *wordCount {
+func newWordCount(t *testing.T, broker *harness.Broker, settings ...string) *wordCount {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	w := &wordCount{streams: newStreams(t, broker, "count", guarantee), random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}}
+	w := &wordCount{streams: newStreams(t, broker, "count", settings...), random: rand.New(rand.NewPCG(seed, 0)), counts: map[string]int{}}
 	createTopic(t, broker.Bootstrap(), w.topic, streamsPartitions)
 	return w
 }
@@ -152,11 +158,11 @@ func (w *wordCount) judge() {
 	}
 }
 
-// A word count that is stopped and started again, while the broker is killed: with at_least_once, too, nothing is lost or repeated as long as the
+// A word count that is stopped and started again, while the broker is killed: with at_least_once, the default, nothing is lost or repeated as long as the
 // application itself is not killed.
 func TestStreamsCountsWords(t *testing.T) {
 	broker := harness.Start(t, harness.Options{Overrides: inChurn, Decodes: []string{"compact-keys"}})
-	w := newWordCount(t, broker, "at_least_once")
+	w := newWordCount(t, broker, steady...)
 	w.start()
 	w.write(200)
 	w.stop()
@@ -174,7 +180,7 @@ func TestStreamsCountsWords(t *testing.T) {
 func TestStreamsKilledCountsAtLeastOnce(t *testing.T) {
 	harness.Long(t)
 	broker := harness.Start(t, harness.Options{Overrides: inChurn, Decodes: []string{"compact-keys"}})
-	w := newWordCount(t, broker, "at_least_once")
+	w := newWordCount(t, broker, killable...)
 	w.start()
 	for range harness.Rounds(3, 20) {
 		w.write(200)
@@ -217,9 +223,9 @@ type windowedJoin struct {
 // joinWindow is the one of Streams.java.
 const joinWindow = 120 * time.Millisecond
 
-func newWindowedJoin(t *testing.T, broker *harness.Broker, guarantee string) *windowedJoin {
+func newWindowedJoin(t *testing.T, broker *harness.Broker, settings ...string) *windowedJoin {
 	t.Helper()
-	w := &windowedJoin{streams: newStreams(t, broker, "join", guarantee), began: time.UnixMilli(time.Now().Add(-time.Hour).UnixMilli())}
+	w := &windowedJoin{streams: newStreams(t, broker, "join", settings...), began: time.UnixMilli(time.Now().Add(-time.Hour).UnixMilli())}
 	for side := range w.sides {
 		createTopic(t, broker.Bootstrap(), w.side(side), streamsPartitions)
 	}
@@ -284,7 +290,7 @@ func (w *windowedJoin) judge() {
 // A join of two topics over windows of time, with the same blows as the word count.
 func TestStreamsJoinsWindows(t *testing.T) {
 	broker := harness.Start(t, harness.Options{Overrides: inChurn, Decodes: []string{"compact-keys"}})
-	w := newWindowedJoin(t, broker, "at_least_once")
+	w := newWindowedJoin(t, broker, steady...)
 	w.start()
 	w.write(200)
 	w.stop()
