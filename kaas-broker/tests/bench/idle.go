@@ -19,9 +19,17 @@ const idleRest = 15 * time.Second
 // idlePatience is well above the target: a broker that cannot lead them all never will.
 const idlePatience = time.Minute
 
+// idleLimit is how many files the broker may open: not two for each partition and anything beside them.
+const idleLimit = 20_000
+
 // runIdle measures a start with many partitions after a kill -9, and what they hold once nothing happens.
 func runIdle(ctx context.Context, l *lap) (err error) {
-	s, err := l.fresh(ctx, "idle")
+	by := l.contestant.launcher
+	if k, is := by.(kaasLauncher); is {
+		k.files = idleLimit
+		by = k
+	}
+	s, err := l.freshBy(ctx, by, "idle")
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ type kaasLauncher struct {
 	binary string
 	// profiles are served at healthAddress.
 	profiles bool
+	// files is how many files the broker may open; 0 leaves that as it is.
+	files int
 }
 
 func (k kaasLauncher) launch(dir, address string) (process, error) {
@@ -28,7 +30,12 @@ func (k kaasLauncher) launch(dir, address string) (process, error) {
 		health = []string{"--health-addr", healthAddress(address), "--override", "kaas.debug.pprof=true"}
 	}
 	arguments := append([]string{"--data-dir", filepath.Join(dir, "data"), "--listeners", "PLAINTEXT://" + address}, health...)
-	command := exec.Command(k.binary, arguments...) //nolint:noctx // outlives the function; server ends it
+	program := k.binary
+	if k.files > 0 {
+		arguments = append([]string{"-c", fmt.Sprintf(`ulimit -n %d && exec "$0" "$@"`, k.files), k.binary}, arguments...)
+		program = "sh"
+	}
+	command := exec.Command(program, arguments...) //nolint:noctx // outlives the function; server ends it
 	command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "KAAS_") })
 	logged := filepath.Join(dir, "server.log")
 	log, err := os.OpenFile(logged, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

@@ -107,7 +107,12 @@ func (l *lap) runWork(ctx context.Context, w work) error {
 
 // fresh starts a broker in a new directory of this lap.
 func (l *lap) fresh(ctx context.Context, name string) (*server, error) {
-	s, err := newServer(l.contestant.launcher, filepath.Join(l.dir, name))
+	return l.freshBy(ctx, l.contestant.launcher, name)
+}
+
+// freshBy is fresh with a launcher of the work's own.
+func (l *lap) freshBy(ctx context.Context, by launcher, name string) (*server, error) {
+	s, err := newServer(by, filepath.Join(l.dir, name))
 	if err != nil {
 		return nil, err
 	}
