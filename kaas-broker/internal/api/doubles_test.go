@@ -39,6 +39,20 @@ func (takingOver) Await(ctx context.Context, _ *catalog.Topic, _ int32) (*storag
 	return nil, ownership.ErrTakingOver
 }
 
+// takenMeanwhile has partitions whose takeover ends after the first look at them.
+type takenMeanwhile struct {
+	api.Partitions
+	looked *bool
+}
+
+func (p takenMeanwhile) Partition(t *catalog.Topic, i int32) (*storage.Partition, error) {
+	if !*p.looked {
+		*p.looked = true
+		return nil, ownership.ErrTakingOver
+	}
+	return p.Partitions.Partition(t, i)
+}
+
 // delivery places markers in the partitions of a bench.
 type delivery struct{ bench *bench }
 

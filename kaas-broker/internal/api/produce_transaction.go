@@ -17,7 +17,7 @@ import (
 
 // verified is what the coordinator says about a partition's part in the transaction of a request (KIP-890).
 type verified struct {
-	partition    *storage.Partition // the one that the verification is good for
+	partition    *storage.Partition // the one that the verification is good for; nil when there was none to ask about
 	verification storage.Verification
 	batch        batch.Batch
 	err          error
@@ -47,7 +47,9 @@ func (c *produceCall) verify(ctx context.Context, snapshot *catalog.Snapshot, la
 			producer = coordinator.Producer{ID: b.ProducerID(), Epoch: b.ProducerEpoch()}
 			p, err := c.writable(topic, partition)
 			if err != nil {
-				continue // the append says so
+				// Its takeover may end before the append, which nobody has verified.
+				answers[partitionName{topic.Name, partition.Partition}] = verified{err: err}
+				continue
 			}
 			if verification, open := p.Verify(producer.ID, producer.Epoch); !open {
 				answers[partitionName{topic.Name, partition.Partition}] = verified{partition: p, verification: verification, batch: b}

@@ -331,6 +331,18 @@ func TestProduceAsksTheCoordinator(t *testing.T) {
 		expectCode(t, "the first again", w.produce("t", "x"), nil)
 		expectCode(t, "the second again", w.produce("t", "y"), nil)
 	})
+	t.Run("a partition that is taken over meanwhile", func(t *testing.T) {
+		looked := true
+		b := groupBench(t, func(s *setup) {
+			s.wrap = func(_ *setup, p api.Partitions) api.Partitions { return takenMeanwhile{p, &looked} }
+		})
+		b.topic("t", 1)
+		w := b.writer("w")
+		w.add(3, "t", 0)
+		looked = false
+		expectCode(t, "while it is taken over", w.produce("t", "x"), kerr.NotLeaderForPartition)
+		expectCode(t, "after that", w.produce("t", "x"), nil)
+	})
 	t.Run("switched off", func(t *testing.T) {
 		b := groupBench(t, brokerValues(t, "transaction.partition.verification.enable=false"), func(s *setup) {
 			s.transactions = func(inner api.Transactions) api.Transactions {
