@@ -5,7 +5,7 @@ package api
 // Every producer that a partition remembers, with its open transaction if there is one; coordinator epoch -1 for one that never took part in any.
 //
 // Deviations: the time of a producer is when the broker last heard of it (Kafka: what its last batch says, which clients may choose), and producers are in the order
-// of their ids.
+// of their ids. Epochs of coordinators begin at 1.
 
 import (
 	"context"

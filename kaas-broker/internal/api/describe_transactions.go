@@ -4,7 +4,7 @@ package api
 //
 // Of the partitions those are told that the client may describe.
 //
-// Deviations: the groups of a transaction are not shown as partitions of __consumer_offsets, which does not exist here.
+// Deviations: the groups of a transaction are not shown as partitions of __consumer_offsets, which does not exist here. Partitions are in order.
 
 import (
 	"context"

@@ -6,7 +6,8 @@ package api
 // the first record with that timestamp or a later one. As in Kafka no version gates these. Every answer waits for a fence check that
 // began after the request had arrived.
 //
-// Deviations: -3 names the record itself, as Kafka from 3.8 on; 3.7 names the last record of its batch. v0 asks for the offsets at which segments begin; it
+// Deviations: -3 names the record itself, as Kafka from 3.8 on; 3.7 names the last record of its batch, and no committed record while the newest of all is
+// not committed. v0 asks for the offsets at which segments begin; it
 // is told the boundaries that every client can use: the end, the first record that is not older than the time, the log start.
 
 import (

@@ -4,9 +4,11 @@ package api
 //
 // Each partition succeeds or fails by itself. acks=-1 waits until the batch is durable and the leader confirmed, acks=1 until it is written, acks=0 is
 // not answered: any error closes the connection, so that the client looks for the leader again. timeout_ms bounds the wait, not the append: a
-// batch that was not acknowledged in time may still be in the log.
+// batch that was not acknowledged in time may still be in the log. The first batch of a transaction in a partition is taken when the transaction's coordinator
+// says that the partition is part of it (KIP-890).
 //
-// Deviations: null records, an unknown codec or undecodable records answer 87 or 2 where 3.7 answers -1. A timeout of 0 or less is taken as one second: with one replica Kafka answers such requests too.
+// Deviations: null records, an unknown codec or undecodable records answer 87 or 2 where 3.7 answers -1. A timeout of 0 or less is taken as one second: with
+// one replica Kafka answers such requests too. A batch of another epoch than that of the producer's open transaction is verified, too (Kafka takes it).
 
 import (
 	"context"

@@ -5,7 +5,8 @@ package api
 // The offsets become the group's when the transaction commits. The first ones of a producer are taken only if the transaction's coordinator says that it is
 // open and has the group. The answer comes when they are durably staged.
 //
-// Deviations: rows are in the order of the request (Kafka: those with errors first), and each mention of a partition has one.
+// Deviations: rows are in the order of the request (Kafka: those with errors first), and each mention of a partition has one. The group itself must be part of the
+// transaction (Kafka: any group of the same partition of __consumer_offsets).
 
 import (
 	"context"

@@ -6,7 +6,7 @@ package api
 // a transaction that hangs (kafka-transactions.sh abort, KIP-664), for which CLUSTER_ACTION is needed. A marker without an open transaction is written
 // all the same, as in Kafka. The answer comes when the markers are durable.
 //
-// Deviations: there is no __consumer_offsets, in which Kafka keeps the offsets of transactions.
+// Deviations: there is no __consumer_offsets, in which Kafka keeps the offsets of transactions. Each mention of a partition has a row.
 
 import (
 	"context"
