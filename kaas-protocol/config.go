@@ -114,7 +114,7 @@ type Limits struct {
 	// 576 MiB: the largest of them, and 64 MiB beside it.
 	TotalPlainBytes int64
 	// SendBufferBytes is the size of each connection's send buffer in the kernel, as Kafka's socket.send.buffer.bytes. What is sent from a file is then
-	// not far ahead of what the client takes, which over a short way costs half the time; over a long way it bounds the rate
+	// not far ahead of what the client takes, which over loopback took half the time; over a long way it bounds the rate
 	// to this much for each round trip. Default: what the system thinks best.
 	SendBufferBytes int
 	// SendTimeout closes a connection whose client takes no byte of a response for so long. Default 30 s.
