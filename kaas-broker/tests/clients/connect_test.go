@@ -38,6 +38,7 @@ func newConnectWorker(t *testing.T, address string, settings ...string) *connect
 		"config.storage.topic=connect-configs", "offset.storage.topic=connect-offsets", "status.storage.topic=connect-status",
 		"config.storage.replication.factor=1", "offset.storage.replication.factor=1", "status.storage.replication.factor=1",
 		"offset.flush.interval.ms=200", "scheduled.rebalance.max.delay.ms=0", "session.timeout.ms=3000", "heartbeat.interval.ms=500",
+		"consumer.session.timeout.ms=3000", "consumer.heartbeat.interval.ms=500",
 	}, settings...), "\n")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -116,9 +117,11 @@ func (w *connectWorker) ask(method, path string, content any) ([]byte, error) {
 
 // textFile is a file of numbered lines, which grows.
 type textFile struct {
-	t     *testing.T
-	path  string
-	lines []string
+	t    *testing.T
+	path string
+	// prefix begins each line.
+	prefix string
+	lines  []string
 }
 
 func (f *textFile) grow(count int) {
@@ -129,7 +132,7 @@ func (f *textFile) grow(count int) {
 	}
 	defer file.Close()
 	for range count {
-		line := fmt.Sprintf("line %d", len(f.lines))
+		line := fmt.Sprintf("%s %d", f.prefix, len(f.lines))
 		f.lines = append(f.lines, line)
 		if _, err := fmt.Fprintln(file, line); err != nil {
 			f.t.Fatal(err)
@@ -172,7 +175,7 @@ func firstAppearances(lines []string) []string {
 func TestConnectCopiesAFile(t *testing.T) {
 	broker := harness.Start(t, harness.Options{Overrides: inChurn, Decodes: []string{"compact-keys"}})
 	folder, topic := t.TempDir(), uniqueName(t)
-	in, out := &textFile{t: t, path: filepath.Join(folder, "in")}, filepath.Join(folder, "out")
+	in, out := &textFile{t: t, path: filepath.Join(folder, "in"), prefix: "line"}, filepath.Join(folder, "out")
 	worker := newConnectWorker(t, broker.Bootstrap())
 	worker.start()
 	in.grow(100)
@@ -219,7 +222,7 @@ func TestConnectSourceExactlyOnce(t *testing.T) {
 	broker := harness.Start(t, harness.Options{Overrides: inTransactions, Decodes: []string{"compact-keys"}})
 	topic := uniqueName(t)
 	createTopic(t, broker.Bootstrap(), topic, 1)
-	in := &textFile{t: t, path: filepath.Join(t.TempDir(), "in")}
+	in := &textFile{t: t, path: filepath.Join(t.TempDir(), "in"), prefix: "line"}
 	worker := newConnectWorker(t, broker.Bootstrap(), "exactly.once.source.support=enabled")
 	worker.start()
 	worker.connect("source", map[string]string{
@@ -251,4 +254,77 @@ func TestConnectSourceExactlyOnce(t *testing.T) {
 		t.Errorf("%d records of %d lines", len(records), len(in.lines))
 	}
 	worker.process.Terminate(t, time.Minute)
+}
+
+// Two workers share the connectors of their group. When one is killed the other one goes on with all of them, and gives some back when it returns.
+func TestConnectWorkersShareConnectors(t *testing.T) {
+	harness.Long(t)
+	broker := harness.Start(t, harness.Options{Overrides: inChurn, Decodes: []string{"compact-keys"}})
+	folder, topic := t.TempDir(), uniqueName(t)
+	workers := []*connectWorker{newConnectWorker(t, broker.Bootstrap()), newConnectWorker(t, broker.Bootstrap())}
+	for _, w := range workers {
+		w.start()
+	}
+	createTopic(t, broker.Bootstrap(), topic, 1)
+	var files []*textFile
+	for i := range 4 {
+		name := fmt.Sprintf("source-%d", i)
+		files = append(files, &textFile{t: t, path: filepath.Join(folder, name), prefix: name})
+		files[i].grow(50)
+		workers[0].connect(name, map[string]string{"connector.class": "FileStreamSource", "file": files[i].path, "topic": topic})
+	}
+	await := func() {
+		t.Helper()
+		for _, f := range files {
+			eventually(t, time.Minute, func() error {
+				if got := f.among(franzConsume(t, broker.Bootstrap(), topic, int(endOffset(t, broker.Bootstrap(), topic, 0)))); !slices.Equal(got, f.lines) {
+					return fmt.Errorf("%d lines of %d of %s have come", len(got), len(f.lines), f.prefix)
+				}
+				return nil
+			})
+		}
+	}
+	await()
+	for round := range harness.Rounds(2, 10) {
+		killed, other := workers[round%2], workers[(round+1)%2]
+		killed.process.Kill()
+		for _, f := range files {
+			f.grow(50)
+		}
+		await()
+		killed.start()
+		for i := range files {
+			other.awaitRunning(fmt.Sprintf("source-%d", i))
+		}
+		eventually(t, 30*time.Second, func() error {
+			shared := map[string]bool{}
+			for i := range files {
+				text, err := other.ask(http.MethodGet, fmt.Sprintf("/connectors/source-%d/status", i), nil)
+				if err != nil {
+					return err
+				}
+				for _, w := range workers {
+					shared[w.rest] = shared[w.rest] || strings.Contains(string(text), w.rest)
+				}
+			}
+			if !shared[workers[0].rest] || !shared[workers[1].rest] {
+				return fmt.Errorf("one worker has everything: %v", shared)
+			}
+			return nil
+		})
+	}
+	for _, w := range workers {
+		w.process.Terminate(t, time.Minute)
+	}
+}
+
+// among finds the lines of this file, in order of first appearance.
+func (f *textFile) among(records []record) []string {
+	var lines []string
+	for _, r := range records {
+		if strings.HasPrefix(r.Value, f.prefix+" ") {
+			lines = append(lines, r.Value)
+		}
+	}
+	return firstAppearances(lines)
 }
