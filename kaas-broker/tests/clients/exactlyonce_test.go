@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +33,43 @@ func TestStreamsExactlyOnce(t *testing.T) {
 		t.Logf("seed %d", seed)
 		w.survive(w, rand.New(rand.NewPCG(seed, 0)))
 	})
+}
+
+// One of two instances is frozen until the other one has its partitions, and thaws with a transaction in its hands: nothing of it may count.
+func TestStreamsZombie(t *testing.T) {
+	harness.Long(t)
+	broker := harness.Start(t, harness.Options{Overrides: inTransactions, Decodes: []string{"compact-keys"}})
+	w := newWordCount(t, broker, exactlyOnceV2()...)
+	instances := []*streams{w.streams, w.twin()}
+	for _, instance := range instances {
+		instance.start()
+	}
+	stop := w.feed(w)
+	for round := range harness.Rounds(3, 15) {
+		frozen := instances[round%2].process
+		frozen.Freeze()
+		// Its session ends, and in every other round its transaction, too.
+		time.Sleep(4*time.Second + time.Duration(round%2)*3*time.Second)
+		frozen.Thaw()
+		time.Sleep(time.Duration(w.random.IntN(2000)) * time.Millisecond)
+	}
+	stop()
+	w.judge()
+	for _, instance := range instances {
+		instance.stop()
+	}
+}
+
+// twin is another instance of the same application.
+func (s *streams) twin() *streams {
+	other := &streams{t: s.t, broker: s.broker, topic: s.topic, command: s.command, producer: s.producer}
+	other.command.Arguments = slices.Clone(s.command.Arguments)
+	for i, argument := range other.command.Arguments {
+		if strings.HasPrefix(argument, "state.dir=") {
+			other.command.Arguments[i] = "state.dir=" + s.t.TempDir()
+		}
+	}
+	return other
 }
 
 func exactlyOnceV2() []string {
