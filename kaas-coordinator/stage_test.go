@@ -9,11 +9,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-coordinator/group"
 	"github.com/kaas-rs/kaas/kaas-coordinator/offset"
 	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 	"github.com/kaas-rs/kaas/kaas-coordinator/txn"
+	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
@@ -206,6 +208,74 @@ func TestGroupDeletionWithStagedOffsets(t *testing.T) {
 			t.Errorf("offset %d", got)
 		}
 	})
+}
+
+// A marker that ends more than one batch should hold is placed in parts: one batch with everything that a client could stage would take the memory of several of
+// it. Wherever the power fails in between, the outcome is whole in the end.
+func TestMarkerOfManyOffsets(t *testing.T) {
+	const size, count = 100 << 10, 40
+	for _, commit := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			crash := vfs.NewCrash(256 << 20)
+			prepare(t, crash)
+			options, _ := transactional()
+			options.Offsets.MaxMetadata = size
+			p := start(t, crash, options, "tx", "g", "h")
+			ctx := context.Background()
+			producer := p.register("tx")
+			p.begin("tx", "g", producer, partitionOf("t", 0))
+			must(t, p.AddOffsets(ctx, "tx", producer, "h"))
+			for n := range int32(count) {
+				o := commitOf("in", n, int64(n))
+				o.Metadata = strings.Repeat("m", size)
+				must(t, p.stageAs("tx", []string{"g", "h"}[n%2], producer, o))
+			}
+			before := p.taken[slot.Of("g")].Offsets().LogEnd
+			must(t, p.EndTransaction(ctx, "tx", producer, commit))
+			time.Sleep(time.Second)
+			for n, bytes := range batchSizes(t, p.taken[slot.Of("g")], before) {
+				if bytes > 1<<20+size+10000 {
+					t.Errorf("batch %d has %d bytes", n, bytes)
+				}
+			}
+			for restarted := range 2 {
+				for n := range int32(count) {
+					id, want := []string{"g", "h"}[n%2], int64(-1)
+					if commit {
+						want = int64(n)
+					}
+					fetched, err := p.Fetch(ctx, id, coordinator.FetchRequest{RequireStable: true, Partitions: []offset.Partition{at("in", n)}})
+					must(t, err)
+					if fetched[0].Err != nil || fetched[0].Offset != want {
+						t.Errorf("restarted %d: partition %d is at %d, %v", restarted, n, fetched[0].Offset, fetched[0].Err)
+					}
+				}
+				after := crash.PowerCut(vfs.SurviveNone)
+				p.stop()
+				crash = after
+				p = start(t, crash, options, "tx", "g", "h")
+			}
+		})
+	}
+}
+
+// batchSizes are those of a slot's log from an offset on, as far as it is not trimmed.
+func batchSizes(t *testing.T, p *storage.Partition, from int64) []int {
+	t.Helper()
+	var sizes []int
+	from = max(from, p.Offsets().LogStart)
+	for from < p.Offsets().HighWatermark {
+		section, err := p.Read(from, storage.ReadOptions{MaxBytes: 1, AtLeastOneBatch: true})
+		must(t, err)
+		data := make([]byte, section.Size())
+		_, err = section.ReadAt(data, 0)
+		section.Release()
+		must(t, err)
+		b, _, err := batch.Next(data)
+		must(t, err)
+		sizes, from = append(sizes, len(b)), b.LastOffset()+1
+	}
+	return sizes
 }
 
 // A group without anything but offsets that were aborted is gone after a look.

@@ -15,8 +15,8 @@ func Example() {
 	offsets.Stage(4711, orders, offset.Committed{Offset: 10, LeaderEpoch: -1, ExpireTime: offset.Never})
 	fmt.Println(offsets.IsUnstable(orders))
 
-	records := offsets.Completion("billing", 4711, true)
-	offsets.Complete(4711, true)
+	records := offsets.Completion("billing", 4711, orders, true)
+	offsets.Complete(4711, []offset.Partition{orders}, true)
 	committed, _ := offsets.Get(orders, uuid.Nil)
 	fmt.Println(len(records), committed.Offset, offsets.IsUnstable(orders))
 	// Output:

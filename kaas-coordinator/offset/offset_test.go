@@ -115,8 +115,11 @@ func TestTransactions(t *testing.T) {
 			if !live.IsUnstable(at("a", 0)) || live.IsUnstable(at("d", 0)) {
 				t.Error("unstable partitions")
 			}
-			records := live.Completion("g", 7, c.commit)
-			live.Complete(7, c.commit)
+			var records []slot.Record
+			for _, at := range live.Staged(7) {
+				records = append(records, live.Completion("g", 7, at, c.commit)...)
+				live.Complete(7, []offset.Partition{at}, c.commit)
+			}
 			play(t, replay, records)
 			for _, o := range []*offset.Offsets{live, replay} {
 				for topic, want := range c.want {
@@ -131,9 +134,10 @@ func TestTransactions(t *testing.T) {
 					t.Error("unstable partitions after the end")
 				}
 			}
-			if again := live.Completion("g", 7, c.commit); len(again) != 0 {
+			if again := live.Completion("g", 7, at("a", 0), c.commit); len(again) != 0 || len(live.Staged(7)) != 0 {
 				t.Errorf("a second end writes %v", again)
 			}
+			live.Complete(7, []offset.Partition{at("a", 0)}, c.commit)
 		})
 	}
 }

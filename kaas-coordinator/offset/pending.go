@@ -42,28 +42,37 @@ func (o *Offsets) IsUnstable(at Partition) bool {
 // Producers returns the producers that have staged offsets, in order.
 func (o *Offsets) Producers() []int64 { return slices.Sorted(maps.Keys(o.pending)) }
 
-// Completion returns the records that end a producer's transaction here: the staged offsets go, and with commit they become the committed ones
-// where no plain commit came later. They must be appended as one batch, before [Offsets.Complete].
-func (o *Offsets) Completion(group string, producerID int64, commit bool) []slot.Record {
-	var records []slot.Record
-	staged := o.pending[producerID]
-	for _, at := range slices.SortedFunc(maps.Keys(staged), comparePartitions) {
-		if commit && o.isLater(at, staged[at]) {
-			records = append(records, slot.Record{Key: slot.OffsetKey(group, at.Topic, at.Partition), Value: staged[at].AppendJSON(nil)})
-		}
-		records = append(records, slot.Record{Key: slot.PendingKey(group, producerID, at.Topic, at.Partition)})
-	}
-	return records
+// Staged returns the partitions for which a producer has staged offsets, in order.
+func (o *Offsets) Staged(producerID int64) []Partition {
+	return slices.SortedFunc(maps.Keys(o.pending[producerID]), comparePartitions)
 }
 
-// Complete makes the change of Completion.
-func (o *Offsets) Complete(producerID int64, commit bool) {
-	for at, c := range o.pending[producerID] {
-		if commit && o.isLater(at, c) {
-			o.Commit(at, c)
-		}
+// Completion returns the records that end a producer's transaction for a partition: the staged offset goes, and with commit it becomes the committed one
+// unless a plain commit came later. They must be appended as one batch, before [Offsets.Complete].
+func (o *Offsets) Completion(group string, producerID int64, at Partition, commit bool) []slot.Record {
+	staged, found := o.pending[producerID][at]
+	if !found {
+		return nil
 	}
-	delete(o.pending, producerID)
+	var records []slot.Record
+	if commit && o.isLater(at, staged) {
+		records = append(records, slot.Record{Key: slot.OffsetKey(group, at.Topic, at.Partition), Value: staged.AppendJSON(nil)})
+	}
+	return append(records, slot.Record{Key: slot.PendingKey(group, producerID, at.Topic, at.Partition)})
+}
+
+// Complete makes the change of Completion for several partitions.
+func (o *Offsets) Complete(producerID int64, partitions []Partition, commit bool) {
+	for _, at := range partitions {
+		staged, found := o.pending[producerID][at]
+		if !found {
+			continue
+		}
+		if commit && o.isLater(at, staged) {
+			o.Commit(at, staged)
+		}
+		o.Unstage(producerID, at)
+	}
 }
 
 func (o *Offsets) isLater(at Partition, c Committed) bool {
