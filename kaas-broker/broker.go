@@ -139,6 +139,7 @@ func (b *Broker) ownership() ownership.Options {
 	if b.config.Mode == config.ModeDev {
 		o.MaxSegmentBytes = config.MemorySegmentBytes
 	} else {
+		o.Entitled = b.stores.cluster.CheckClaim
 		o.Fenced = func(label string, err error) { b.fence(fmt.Errorf("partition %s: %w", label, err)) }
 	}
 	return o

@@ -42,3 +42,25 @@ func TestFencedBrokerEnds(t *testing.T) {
 		})
 	}
 }
+
+// A broker that was replaced before it took anything takes nothing from its successor.
+func TestReplacedBrokerTakesNothing(t *testing.T) {
+	check := leakCheck(t)
+	dir := t.TempDir()
+	options := func() broker.Options {
+		return broker.Options{Config: load(t, "--data-dir", dir, "--health-addr", "off")}
+	}
+	first := open(t, options())
+	second := open(t, options())
+	stop := serve(t, second)
+	if err := second.CreateTopic(within(t), "orders", 4, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Run(within(t)); !errors.Is(err, broker.ErrFenced) {
+		t.Errorf("the first broker ended with %v", err)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("the second broker: %v", err)
+	}
+	check()
+}

@@ -99,6 +99,9 @@ type TakeOptions struct {
 	Volume   *Volume
 	MinEpoch Epoch // the new epoch is not below it: what the assignment says
 	Config   Config
+	// Entitled is asked once the claim is made, and before any other is removed: an error leaves the partition to its owner. A process that was told to own
+	// the partition and has been replaced since must answer with one, or it would fence its successor. May be nil.
+	Entitled func() error
 	// Ended is called once when the leadership ends by a fence or an error, not by Abandon or Handover. It must not block. May be nil.
 	Ended func(error)
 }

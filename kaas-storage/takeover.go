@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -19,7 +20,7 @@ type takeover struct {
 
 // takeOver makes this process the leader of a partition, in five steps. Each needs the one before it:
 //
-//	1 claim      makeClaim: the epoch is new, so no file name of it exists
+//	1 claim      makeClaim: the epoch is new, so no file name of it exists; begin: a process that was replaced goes no further
 //	2 settle     removeLower: no earlier leader's check succeeds any more, so nothing is acknowledged behind our back;
 //	             whatever was acknowledged was durable before its check, so the scan below finds it
 //	3 scan       read with handles opened now: older ones may answer from a cache filled before the last write
@@ -33,7 +34,7 @@ func takeOver(dir vfs.Dir, o TakeOptions) (*takeover, error) {
 		return nil, err
 	}
 	t := &takeover{claim: c}
-	if err := t.succeed(dir, o); err != nil {
+	if err := t.begin(dir, o); err != nil {
 		t.close()
 		return nil, err
 	}
@@ -46,6 +47,18 @@ func (t *takeover) close() {
 		t.tail.segment.close()
 	}
 	t.claim.close()
+}
+
+// begin asks whether the partition is still to be taken, between the claim and the removal of others. Not before the claim: a successor that comes between
+// the question and the claim would find no trace of us, take a lower epoch and be fenced. When we may go on, a successor that comes later lists our
+// claim and takes a higher one. When we may not, the claim stays: a name that was used is not free again, and whoever leads does not look at it.
+func (t *takeover) begin(dir vfs.Dir, o TakeOptions) error {
+	if o.Entitled != nil {
+		if err := o.Entitled(); err != nil {
+			return fmt.Errorf("take %s: not entitled any more: %w", dir.Path(), err)
+		}
+	}
+	return t.succeed(dir, o)
 }
 
 // succeed runs the steps from the second on.

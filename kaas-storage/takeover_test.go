@@ -172,3 +172,25 @@ func TestFullWithoutAVolume(t *testing.T) {
 		t.Fatalf("append to a full file system: %v", err)
 	}
 }
+
+// A process that was replaced while it took over leaves its successor alone, and no later taker gets the epoch that it claimed.
+func TestTakeoverByAProcessThatWasReplaced(t *testing.T) {
+	b := newBench(t, vfs.NewMem(16<<20), storage.Options{})
+	replaced := errors.New("replaced")
+	_, err := b.engine.Take(context.Background(), b.dir(), storage.TakeOptions{Label: "p", Config: b.config, Entitled: func() error { return replaced }})
+	if !errors.Is(err, replaced) {
+		t.Fatalf("the replaced one: %v", err)
+	}
+	successor := b.take()
+	_, err = b.engine.Take(context.Background(), b.dir(), storage.TakeOptions{Label: "p", Config: b.config, Entitled: func() error {
+		appendDurable(t, successor, records(t, "a", 1, 1000))
+		return replaced
+	}})
+	if !errors.Is(err, replaced) {
+		t.Fatalf("the replaced one, behind its successor: %v", err)
+	}
+	appendDurable(t, successor, records(t, "b", 1, 1000))
+	if next := b.take(); next.Epoch() <= successor.Epoch()+1 {
+		t.Errorf("epoch %d after %d and one that was claimed in vain", next.Epoch(), successor.Epoch())
+	}
+}

@@ -35,6 +35,8 @@ type Options struct {
 	TakeoverTimeout time.Duration
 	// Slots are the coordinator's partitions, which are kept open too; nil: there are none.
 	Slots *Slots
+	// Entitled is asked in each takeover, see storage.TakeOptions. May be nil.
+	Entitled func() error
 	// Fenced is called when another process took a partition over, which is then left to it. It must not block. nil: the partition is taken back
 	// after a second.
 	Fenced func(label string, err error)

@@ -57,6 +57,8 @@ func (m *Manager) take(ctx context.Context, e *entry, at place, t *term) (*stora
 		Volume: m.options.Volume,
 		Config: at.config(),
 		Ended:  func(err error) { m.ended(e, t, err) },
+
+		Entitled: m.options.Entitled,
 	})
 }
 
