@@ -291,10 +291,25 @@ func (e *Engine) sweep(retain bool) {
 	}
 }
 
+// tellWhetherFull logs that a volume has become full, and that it has room again: once each, as producers only see errors to retry.
+func (e *Engine) tellWhetherFull(v *Volume) {
+	full := v.Full()
+	if v.toldFull.Swap(full) == full {
+		return
+	}
+	if full {
+		e.options.Logger.Error().Str("volume", v.id).Int64("wanted_bytes", v.reopensAt()).
+			Msg("volume is full: nothing is written until as much is free, reads go on")
+		return
+	}
+	e.options.Logger.Info().Str("volume", v.id).Msg("volume has room again: writing goes on")
+}
+
 func (e *Engine) refresh(v *Volume, partitions []*Partition) {
 	if err := v.Refresh(); err != nil {
 		e.options.Logger.Warn().Err(err).Str("volume", v.id).Msg("free space of volume is unknown")
 	}
+	e.tellWhetherFull(v)
 	if v.relieve {
 		e.relieve(v, partitions)
 	}

@@ -1,14 +1,18 @@
 package storage_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
@@ -168,6 +172,36 @@ func TestFullVolume(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	appendDurable(t, p, records(t, "c", 1, 1))
+}
+
+func TestLogTellsOfAFullVolume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		b := newBench(t, vfs.NewMem(48<<20), storage.Options{Logger: zerolog.New(zerolog.SyncWriter(&log))})
+		v, err := storage.OpenVolume(b.fs, storage.VolumeOptions{ClusterID: "c", ID: "v", Reserve: storage.DefaultReserve})
+		must(t, err)
+		p, err := b.engine.Take(context.Background(), b.dir(), storage.TakeOptions{Label: "p", Volume: v, Config: b.config})
+		must(t, err)
+		told := func(what string, times int) {
+			t.Helper()
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			if got := strings.Count(log.String(), what); got != times {
+				t.Errorf("%q is in the log %d times, want %d:\n%s", what, got, times, log.String())
+			}
+		}
+		told("volume", 0)
+		if _, err := fillUp(t, p); !errors.Is(err, storage.ErrStorageFull) {
+			t.Fatalf("append to a full volume: %v", err)
+		}
+		told("volume is full", 1)
+		_, err = p.DeleteRecords(context.Background(), -1)
+		must(t, err)
+		told("volume has room again", 1)
+		appendDurable(t, p, records(t, "c", 1, 1))
+		told("volume is full", 1)
+		p.Abandon()
+	})
 }
 
 // fillUp appends until it fails and returns how many records were acknowledged.

@@ -52,6 +52,7 @@ type Volume struct {
 
 	fences     atomic.Bool // CheckFencing has succeeded
 	refreshing atomic.Bool // the engine is looking at it
+	toldFull   atomic.Bool // what the log said last
 	mu         sync.Mutex  // of the reserve file
 }
 
@@ -220,8 +221,8 @@ func (v *Volume) Refresh() error {
 		return v.noteFull()
 	case !v.full.Load():
 		return nil
-	case usage.Free < v.reserve+2*v.margin():
-		return nil // reopening asks for more than closing, so that the volume does not flap
+	case usage.Free < v.reopensAt():
+		return nil
 	}
 	if err := v.restoreReserve(); err != nil {
 		if isFull(err) {
@@ -235,6 +236,9 @@ func (v *Volume) Refresh() error {
 
 // margin is the free space in bytes below which appends stop: what is in flight by then still fits.
 func (v *Volume) margin() int64 { return max(v.reserve/2, minMargin) }
+
+// reopensAt is the free space in bytes from which a full volume takes appends again: more than where they stop, so that it does not flap.
+func (v *Volume) reopensAt() int64 { return v.reserve + 2*v.margin() }
 
 // restoreReserve writes the reserve file anew. Nobody reads it; it may be torn, shared or missing without harm.
 func (v *Volume) restoreReserve() error {

@@ -58,7 +58,7 @@ func Open(ctx context.Context, fs vfs.FS, o Options) (*Dir, error) {
 	d := &Dir{fs: fs, interval: o.CheckInterval, logger: o.Logger}
 	if err := d.open(ctx, o); err != nil {
 		_ = d.Close()
-		return nil, fmt.Errorf("open cluster directory %s: %w", o.Path, err)
+		return nil, fmt.Errorf("open: %w", err) // callers know the path of a directory that may be a root here
 	}
 	return d, nil
 }
