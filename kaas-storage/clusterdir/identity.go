@@ -16,8 +16,10 @@ import (
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
+// IdentityName is the file that every cluster directory has, and no partition: what tells one, whose claims look like a partition's.
+const IdentityName = "cluster.json"
+
 const (
-	identityName    = "cluster.json"
 	identityVersion = 1
 	identityLimit   = 64 << 10
 )
@@ -72,9 +74,9 @@ func clusterIdentity(ctx context.Context, root vfs.Dir, wanted string) (string, 
 var errUnfinished = errors.New("cluster id is not written yet")
 
 func readIdentity(root vfs.Dir) (string, error) {
-	data, err := vfs.ReadFile(root, identityName, identityLimit)
+	data, err := vfs.ReadFile(root, IdentityName, identityLimit)
 	if err != nil {
-		return "", fmt.Errorf("read %s: %w", identityName, err)
+		return "", fmt.Errorf("read %s: %w", IdentityName, err)
 	}
 	if len(data) == 0 || data[len(data)-1] != '\n' {
 		return "", errUnfinished
@@ -85,14 +87,14 @@ func readIdentity(root vfs.Dir) (string, error) {
 func parseIdentity(data []byte) (string, error) {
 	var content identity
 	if err := json.Unmarshal(data, &content); err != nil {
-		return "", fmt.Errorf("%w: %s: %w", ErrFormat, identityName, err)
+		return "", fmt.Errorf("%w: %s: %w", ErrFormat, IdentityName, err)
 	}
 	if content.Version > identityVersion {
 		return "", fmt.Errorf("%s has format version %d, this software knows up to %d: %w",
-			identityName, content.Version, identityVersion, storage.ErrFutureVersion)
+			IdentityName, content.Version, identityVersion, storage.ErrFutureVersion)
 	}
 	if content.Version < 1 || !validClusterID(content.ClusterID) {
-		return "", fmt.Errorf("%w: %s has version %d and cluster id %q", ErrFormat, identityName, content.Version, content.ClusterID)
+		return "", fmt.Errorf("%w: %s has version %d and cluster id %q", ErrFormat, IdentityName, content.Version, content.ClusterID)
 	}
 	return content.ClusterID, nil
 }
@@ -102,11 +104,11 @@ func createIdentity(root vfs.Dir, wanted string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file, err := root.Create(identityName)
+	file, err := root.Create(IdentityName)
 	if errors.Is(err, fs.ErrExist) {
 		return readIdentity(root)
 	} else if err != nil {
-		return "", fmt.Errorf("create %s: %w", identityName, err)
+		return "", fmt.Errorf("create %s: %w", IdentityName, err)
 	}
 	_, err = file.WriteAt(data, 0)
 	if err == nil {
@@ -119,7 +121,7 @@ func createIdentity(root vfs.Dir, wanted string) (string, error) {
 		err = root.Sync()
 	}
 	if err != nil {
-		return "", fmt.Errorf("write %s: %w", identityName, err)
+		return "", fmt.Errorf("write %s: %w", IdentityName, err)
 	}
 	return readIdentity(root)
 }
@@ -129,8 +131,8 @@ func replaceIdentity(root vfs.Dir, wanted string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := vfs.WriteFileAtomic(root, identityName, data); err != nil {
-		return "", fmt.Errorf("replace unfinished %s: %w", identityName, err)
+	if err := vfs.WriteFileAtomic(root, IdentityName, data); err != nil {
+		return "", fmt.Errorf("replace unfinished %s: %w", IdentityName, err)
 	}
 	return readIdentity(root)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/clusterdir"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
 // asProgram, when it is set, makes the test's binary the program: it starts itself again for the holder.
@@ -130,5 +132,29 @@ func TestVerify(t *testing.T) {
 	}
 	if code, _, problems := call("verify", t.TempDir()); code != exitFailed || !strings.Contains(problems, "no partition") {
 		t.Errorf("of nothing: exit %d: %s", code, problems)
+	}
+}
+
+// The claim of a cluster directory is not taken for a partition that has lost its manifest, and does not hide the coordinator's logs.
+func TestVerifyOfADataDirectory(t *testing.T) {
+	root := writeLog(t, "__cluster/__coordinator/17", storage.Record{Value: []byte("one")})
+	disk, err := vfs.OS(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	cluster, err := clusterdir.Open(t.Context(), disk, clusterdir.Options{Path: "__cluster"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cluster.Claim(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Close(); err != nil {
+		t.Fatal(err)
+	}
+	code, out, problems := call("verify", root)
+	if code != exitOK || !strings.Contains(out, "__cluster/__coordinator/17") || !strings.Contains(out, "1 partitions, 0 damaged") {
+		t.Errorf("exit %d: %s%s", code, out, problems)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/clusterdir"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
@@ -130,16 +132,18 @@ func eachPartition(disk vfs.FS, at string, visit func(at string, dir vfs.Dir) er
 		return err
 	}
 	defer dir.Close()
+	entries, err := dir.List()
+	if err != nil {
+		return err
+	}
+	// A cluster directory has claims, as a partition has; the coordinator's logs lie below it.
+	isCluster := slices.ContainsFunc(entries, func(e vfs.Entry) bool { return e.Name == clusterdir.IdentityName })
 	epoch, err := storage.HighestEpoch(dir)
 	if err != nil {
 		return err
 	}
-	if epoch != storage.NoEpoch {
+	if epoch != storage.NoEpoch && !isCluster {
 		return visit(at, dir)
-	}
-	entries, err := dir.List()
-	if err != nil {
-		return err
 	}
 	for _, entry := range entries {
 		if !entry.IsDir {
