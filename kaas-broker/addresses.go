@@ -14,11 +14,16 @@ import (
 type addresses map[string]net.Listener
 
 // bind binds all listeners, or none. The error names the listener and the address.
-func bind(ctx context.Context, listeners []config.Listener) (addresses, error) {
+func bind(ctx context.Context, listeners []config.Listener, listen func(context.Context, string) (net.Listener, error)) (addresses, error) {
+	if listen == nil {
+		listen = func(ctx context.Context, address string) (net.Listener, error) {
+			var options net.ListenConfig
+			return options.Listen(ctx, "tcp", address)
+		}
+	}
 	bound := addresses{}
-	var options net.ListenConfig
 	for _, l := range listeners {
-		socket, err := options.Listen(ctx, "tcp", l.Address())
+		socket, err := listen(ctx, l.Address())
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("listener %s: %w", l.Name, err), bound.close())
 		}

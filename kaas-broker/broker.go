@@ -38,12 +38,17 @@ type Options struct {
 	MeterProvider metric.MeterProvider // nil: no metrics
 	// OpenFiles is how many files this process may open: partitions for which that is too few are refused. 0: nobody knows.
 	OpenFiles int64
-	// Memory is where dev mode keeps everything, so that it can outlive the broker; it stays the caller's to close. nil: new memory.
+	// Memory keeps everything, in either mode, so that it can outlive the broker; it stays the caller's to close. nil: new memory in dev mode, the configured
+	// directories in single mode.
 	Memory vfs.FS
+	// Listen binds the address of a listener, for networks in memory. nil: TCP.
+	Listen func(ctx context.Context, address string) (net.Listener, error)
 	// WrapFS puts a file system in front of the real one, for tests that inject faults. nil: none.
 	WrapFS func(vfs.FS) vfs.FS
 	// WrapAPI puts a function around every handler, for tests that inject errors and delays. nil: none.
 	WrapAPI func(protocol.API) protocol.API
+	// WrapDelivery puts something in front of the way of markers to partitions, for tests that lose and delay them. nil: none.
+	WrapDelivery func(coordinator.Delivery) coordinator.Delivery
 }
 
 // Broker is one opened broker. Open makes it, Run serves until its context ends, Close releases one that never ran.
@@ -90,7 +95,7 @@ func (b *Broker) open(ctx context.Context) error {
 	if b.meters, err = newMeters(b.options.MeterProvider); err != nil {
 		return err
 	}
-	if b.addresses, err = bind(ctx, b.config.Listeners); err != nil {
+	if b.addresses, err = bind(ctx, b.config.Listeners, b.options.Listen); err != nil {
 		return err
 	}
 	if err := b.openHealth(ctx); err != nil {

@@ -50,7 +50,7 @@ func (b *Broker) coordination() coordinator.Options {
 
 		Transactions: b.transactions(),
 		ProducerIDs:  b.producerIDs,
-		Delivery:     delivery{b.catalog, b.partitions, b.meters, b.log},
+		Delivery:     b.delivery(),
 	}
 }
 

@@ -104,12 +104,12 @@ func (s *stores) fileSystems(o Options) (data, cluster vfs.FS, path string, err 
 	if wrap == nil {
 		wrap = func(fs vfs.FS) vfs.FS { return fs }
 	}
-	if o.Config.Mode == config.ModeDev {
-		fs := o.Memory
-		if fs == nil {
-			fs = vfs.NewMem(memoryBudget(o.Config))
-			s.closeable = append(s.closeable, fs)
-		}
+	fs := o.Memory
+	if fs == nil && o.Config.Mode == config.ModeDev {
+		fs = vfs.NewMem(memoryBudget(o.Config))
+		s.closeable = append(s.closeable, fs)
+	}
+	if fs != nil {
 		fs = wrap(fs)
 		return fs, fs, clusterPath, nil
 	}

@@ -27,6 +27,14 @@ func (b *Broker) transactions() coordinator.TransactionOptions {
 	}
 }
 
+func (b *Broker) delivery() coordinator.Delivery {
+	d := delivery{b.catalog, b.partitions, b.meters, b.log}
+	if wrap := b.options.WrapDelivery; wrap != nil {
+		return wrap(d)
+	}
+	return d
+}
+
 // delivery places the markers of transactions in the partitions that this broker leads.
 type delivery struct {
 	catalog    *catalog.Catalog

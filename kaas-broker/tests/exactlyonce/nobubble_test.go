@@ -1,0 +1,5 @@
+//go:build !synctests
+
+package exactlyonce
+
+const fitsInBubble = false
