@@ -46,14 +46,17 @@ var ownKeys = []Key{
 		"PEM file with the authorities that sign client certificates, when it is not ssl.truststore.location."),
 }
 
-// foreignKeys are names that Kafka's own parts read from the same file although they are no broker keys of 3.7, or that
+// foreignKeys are names that Kafka's own parts read from the same file although they are no documented broker keys of 3.7, or that
 // a later Kafka knows. They are ignored with a warning.
 var foreignKeys = []string{
 	"super.users", "allow.everyone.if.no.acl.found", "config.providers", "compression.gzip.level", "compression.lz4.level",
 	"compression.zstd.level", "cordoned.log.dirs", "follower.fetch.last.tiered.offset.enable", "log.dir.failure.timeout.ms",
 	"max.request.partition.size.limit", "add.partitions.to.txn.retry.backoff.max.ms",
 	"add.partitions.to.txn.retry.backoff.ms", "transaction.two.phase.commit.enable",
-	"group.consumer.migration.policy", "port", "host.name", "advertised.host.name", "advertised.port",
+	"group.consumer.migration.policy", "log.initial.task.delay.ms", "producer.id.expiration.check.interval.ms", "server.max.startup.time.ms",
+	"unclean.leader.election.interval.ms", "unstable.api.versions.enable", "unstable.feature.versions.enable", "unstable.metadata.versions.enable",
+	"internal.metadata.log.segment.bytes", "internal.metadata.max.batch.size.in.bytes", "internal.metadata.delete.delay.millis",
+	"share.fetch.purgatory.purge.interval.requests", "port", "host.name", "advertised.host.name", "advertised.port",
 }
 
 // foreignPrefixes begin names that are ignored with a warning whatever follows.

@@ -263,6 +263,14 @@ func TestWarnings(t *testing.T) {
 			"ZooKeeper and controllers", nil, "zookeeper.connect=a:1\nzookeeper.sync.time.ms=2\nprocess.roles=broker,controller\ncontroller.quorum.voters=1@a:1\ncontroller.quorum.bootstrap.servers=a:1",
 			[]string{"zookeeper.connect", "zookeeper.sync.time.ms", "process.roles", "controller.quorum.voters", "controller.quorum.bootstrap.servers"},
 		},
+		{
+			"undocumented keys of Kafka 3.7 and 4.3", nil, "server.max.startup.time.ms=1\nproducer.id.expiration.check.interval.ms=1\nunstable.api.versions.enable=true\n" +
+				"unstable.metadata.versions.enable=true\nunstable.feature.versions.enable=true\nlog.initial.task.delay.ms=1\ninternal.metadata.delete.delay.millis=1",
+			[]string{
+				"server.max.startup.time.ms", "producer.id.expiration.check.interval.ms", "unstable.api.versions.enable",
+				"unstable.metadata.versions.enable", "unstable.feature.versions.enable", "log.initial.task.delay.ms", "internal.metadata.delete.delay.millis",
+			},
+		},
 		{"repeated key", nil, "broker.rack=a\n\nbroker.rack=b", []string{"server.properties:3: broker.rack replaces the value of line 1"}},
 		{"misspelled variable", []string{"KAAS_DATADIR=/d"}, "", []string{"variable KAAS_DATADIR: KAAS_DATADIR is no variable of kaas and is ignored (did you mean KAAS_DATA_DIR?)"}},
 		{"variables of later parts", []string{"KAAS_NAMESPACE=a", "KAAS_METRIC_EXPORT_INTERVAL=30s"}, "", []string{"KAAS_METRIC_EXPORT_INTERVAL", "KAAS_NAMESPACE"}},
