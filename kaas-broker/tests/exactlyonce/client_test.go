@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -94,6 +95,16 @@ func (c *client) crash() {
 	c.mu.Unlock()
 	c.die()
 	c.frozen.open()
+}
+
+// bounded calls what has no context of its own. When that takes too long the process crashes, which ends it.
+func (c *client) bounded(call func() error) error {
+	late := time.AfterFunc(patience, c.crash)
+	err := call()
+	if !late.Stop() {
+		return fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+	}
+	return err
 }
 
 // freeze stops the process for a while: nothing comes out of it, and what it has been sent waits.

@@ -22,8 +22,8 @@
 //	KAAS_SEED=17 go test -tags synctests -run 'TestExactlyOnce$' -v    # one seed, with its history when it fails
 //	KAAS_SEEDS=2000 go test -run 'TestExactlyOnce$'                    # many
 //
-// The checker is only worth what it finds. Each of these mistakes, made in the code, fails it within 40 seeds: no check of a marker's identity in the log; Complete
+// The checker is only worth what it finds. Each of these mistakes, made in the code, fails it within 40 seeds, the last within 100: no check of a marker's identity in the log; Complete
 // before the markers; read_committed that shows all up to the high watermark, or does not list aborted transactions; staged offsets applied on abort, in memory or in
-// the slot; offsets told while a transaction may change them; a fence that keeps the epoch. Mistakes that need no change of the broker are tests (mistakes_test.go).
-// It does not find a coordinator that sends markers before its decision is durable: that takes a power cut within two syncs, and is for the coordinator's own tests.
+// the slot; offsets told while a transaction may change them; a fence that keeps the epoch; markers that nobody
+// sends after a restart; markers that are sent before the decision is durable. Mistakes that need no change of the broker are tests (mistakes_test.go).
 package exactlyonce

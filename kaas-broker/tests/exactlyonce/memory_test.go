@@ -107,7 +107,11 @@ func (w *memory) disturb(random *rand.Rand) string {
 		w.start()
 		return "kill"
 	case 1:
+		// On a slow disk there is more that is not yet durable.
+		w.setSlow(500 * time.Millisecond)
+		pause(2 * time.Second)
 		old.kill()
+		w.setSlow(0)
 		w.mu.Lock()
 		w.disk = w.disk.PowerCut(vfs.SurviveSeeded(random.Uint64()))
 		w.mu.Unlock()

@@ -64,7 +64,7 @@ func (p *producer) produce(transactions int) {
 func (p *producer) transact(t transaction, records int) error {
 	ctx, cancel := context.WithTimeout(p.inside.Load().alive, patience)
 	defer cancel()
-	if err := p.kafka.BeginTransaction(); err != nil {
+	if err := p.inside.Load().bounded(p.kafka.BeginTransaction); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	failure := p.send(ctx, t, records)

@@ -83,7 +83,7 @@ func (m *transformer) copy(ctx context.Context) error {
 	}
 	working, cancel := context.WithTimeout(alive, patience)
 	defer cancel()
-	if err := m.session.Begin(); err != nil {
+	if err := m.inside.Load().bounded(m.session.Begin); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	var failure atomic.Pointer[error]
