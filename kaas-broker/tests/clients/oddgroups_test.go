@@ -14,7 +14,7 @@ import (
 
 // oddIDs are ids of groups and transactions over which a broker may stumble that makes file names or keys of them.
 var oddIDs = []string{
-	"a/../b", "../../escape", "/", ".", "..", "a.b", "a\x00b", `quote " and \ backslash`, "line\nbreak", " ", strings.Repeat("g", 1000), "grüppe-🦊", "%2F", "offset", "group",
+	"a/../b", "../../escape", "/", ".", "..", "a.b", "a\x00b", `quote " and \ backslash`, "line\nbreak", " ", strings.Repeat("g", 1000), "grüppe-🦊", "%2F", "offset", "group", "\xff not UTF-8",
 }
 
 // Groups and transactions with odd ids keep what they have committed, each its own, over requests that are refused and over kill -9.
