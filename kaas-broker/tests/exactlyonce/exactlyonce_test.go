@@ -14,6 +14,7 @@ import (
 // TestExactlyOnce plays seeds in memory, in virtual time. KAAS_SEEDS says how many, KAAS_SEED plays one.
 func TestExactlyOnce(t *testing.T) {
 	if !fitsInBubble {
+		t.Parallel()
 		runInBubble(t)
 		return
 	}

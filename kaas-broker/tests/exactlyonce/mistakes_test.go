@@ -161,6 +161,7 @@ func (*suspicious) Log(...any) {}
 // The checker finds what is done wrong, within a few seeds.
 func TestMistakesAreFound(t *testing.T) {
 	if !fitsInBubble {
+		t.Parallel()
 		runInBubble(t)
 		return
 	}

@@ -86,6 +86,7 @@ func (*processes) heal() {}
 // TestExactlyOnceOutlivesKills is TestExactlyOnce with kill -9 and frozen processes: a few times as part of every run, more with KAAS_SOAK=1. KAAS_SEED plays one seed; which
 // request a kill meets is not in the seed's power.
 func TestExactlyOnceOutlivesKills(t *testing.T) {
+	t.Parallel()
 	harness.NeedKaas(t)
 	if testing.Short() {
 		t.Skip("takes real time")
