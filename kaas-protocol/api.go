@@ -21,6 +21,9 @@ type API struct {
 	// BeforeAuth admits the request on a connection that has not authenticated. Only SaslHandshake (17) and
 	// SaslAuthenticate (36) may set it.
 	BeforeAuth bool
+	// Parked is for a request whose answer may wait for other clients, as long as these like (JoinGroup, SyncGroup): how many bytes of memory it holds
+	// beside its frame meanwhile. nil: it is charged for what decoding and answering it may take until it is answered.
+	Parked func(kmsg.Request) int64
 	// Start begins the request.
 	Start StartFunc
 }

@@ -166,6 +166,37 @@ func TestDecodedRequestsAreBounded(t *testing.T) {
 	}
 }
 
+// Requests that wait for other clients give back what decoding them might have taken: else few of them would keep everybody out, those that they wait
+// for among them.
+func TestParkedRequestsMakeRoom(t *testing.T) {
+	const clients = 6
+	var running atomic.Int32
+	met := make(chan struct{})
+	meeting := replying(func(r *protocol.Request) (protocol.Reply, error) {
+		if running.Add(1) == clients {
+			close(met)
+		}
+		select {
+		case <-met:
+		case <-time.After(10 * time.Second):
+			t.Errorf("%d of %d requests are worked on at once", running.Load(), clients)
+		}
+		return protocol.Reply{Message: r.Message.ResponseKind()}, nil
+	})
+	meeting.Parked = func(request kmsg.Request) int64 { return int64(len(request.(*kmsg.MetadataRequest).Topics)) }
+	server := serve(t, protocol.Config{APIs: []protocol.API{meeting}, Limits: protocol.Limits{TotalPlainBytes: 32 << 20, MaxRequestBytes: 16 << 20}})
+	request := metadataRequest()
+	for range 20_000 {
+		request.Topics = append(request.Topics, kmsg.MetadataRequestTopic{Topic: kmsg.StringPtr("a topic with thirty characters")})
+	}
+	var asking sync.WaitGroup
+	for range clients {
+		client := dial(t, server)
+		asking.Go(func() { call[*kmsg.MetadataResponse](client, request) })
+	}
+	asking.Wait()
+}
+
 // Large requests that wait for their answers keep no producer out.
 func TestParkedRequestsKeepNoProducerOut(t *testing.T) {
 	limit := 4 << 20

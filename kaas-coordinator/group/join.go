@@ -21,6 +21,8 @@ func (m *Machine) join(request RequestID, r JoinRequest) {
 		}
 		m.dropPending(r.MemberID)
 		m.refuseJoin(request, "", ErrGroupMaxSize)
+	case !m.hasRoomFor(r):
+		m.refuseJoin(request, r.MemberID, ErrGroupMaxSize)
 	case !m.supports(r):
 		m.refuseJoin(request, r.MemberID, ErrInconsistentProtocol)
 	case r.MemberID == "":
@@ -42,6 +44,23 @@ func (m *Machine) hasRoom(memberID string) bool {
 	default:
 		return true
 	}
+}
+
+// maxOffers bounds what the members of a group offer together, in bytes: it is kept for as long as they are members, and written at each rebalance.
+// Kafka's bound is that of the group's record: 1 MB by default.
+const maxOffers = 16 << 20
+
+// hasRoomFor reports whether what somebody offers, in place of what it offered before, fits beside what the others do.
+func (m *Machine) hasRoomFor(r JoinRequest) bool {
+	before := m.members.byID[r.MemberID]
+	if r.InstanceID != nil {
+		before = m.members.static[*r.InstanceID]
+	}
+	others := m.members.offers
+	if before != nil {
+		others -= sizeOf(before.protocols)
+	}
+	return others+sizeOf(r.Protocols) <= maxOffers
 }
 
 func (m *Machine) joinNew(request RequestID, r JoinRequest) {

@@ -45,6 +45,18 @@ func (m *member) offers(protocols []Protocol) bool {
 	})
 }
 
+// protocolSize is what a protocol takes in memory beside its name and metadata, about.
+const protocolSize = 64
+
+// sizeOf is how many bytes of memory protocols take, about.
+func sizeOf(protocols []Protocol) int {
+	size := 0
+	for _, p := range protocols {
+		size += protocolSize + len(p.Name) + len(p.Metadata)
+	}
+	return size
+}
+
 // metadata of a protocol, empty when the member does not offer it.
 func (m *member) metadata(protocol string) []byte {
 	for _, p := range m.protocols {
@@ -80,6 +92,7 @@ type roster struct {
 	static   map[string]*member // by instance id
 	support  map[string]int     // how many members offer each protocol
 	awaiting int                // members with a parked join
+	offers   int                // bytes of all that the members offer
 }
 
 func newRoster() roster {
@@ -119,6 +132,7 @@ func (r *roster) update(m *member, request JoinRequest) {
 }
 
 func (r *roster) count(m *member, by int) {
+	r.offers += by * sizeOf(m.protocols)
 	for _, p := range m.protocols {
 		if r.support[p.Name] += by; r.support[p.Name] == 0 {
 			delete(r.support, p.Name)

@@ -5,7 +5,7 @@ package api
 // The answer comes when the members of the group have joined. Until then the request holds its connection, as in Kafka; a client that leaves stays a
 // member until its session ends.
 //
-// Deviations: a protocol that is named twice counts once (Kafka: UNKNOWN_SERVER_ERROR). When the broker drains, members that wait are answered NOT_COORDINATOR and join again elsewhere.
+// Deviations: what the members of a group offer may take 16 MiB together, else GROUP_MAX_SIZE_REACHED. A protocol that is named twice counts once (Kafka: UNKNOWN_SERVER_ERROR). When the broker drains, members that wait are answered NOT_COORDINATOR and join again elsewhere.
 
 import (
 	"context"
@@ -36,6 +36,18 @@ func (h *Handlers) joinGroup(ctx context.Context, r *protocol.Request, request *
 	}
 	result.Err = err
 	return joinResponse(request, result), nil
+}
+
+// parkedRow is what a row of a decoded request takes in memory, twice: as decoded and as the coordinator has it.
+const parkedRow = 128
+
+// parkedJoin is what a join holds beside its frame while it waits for the other members.
+func parkedJoin(request kmsg.Request) int64 {
+	join, is := request.(*kmsg.JoinGroupRequest)
+	if !is {
+		return 0
+	}
+	return int64(len(join.Protocols)) * parkedRow
 }
 
 func joinRequest(r *protocol.Request, request *kmsg.JoinGroupRequest) group.JoinRequest {

@@ -18,6 +18,15 @@ import (
 // syncWithProtocol is the first version that names the protocol.
 const syncWithProtocol = 5
 
+// parkedSync is what a sync holds beside its frame while it waits for the leader's.
+func parkedSync(request kmsg.Request) int64 {
+	sync, is := request.(*kmsg.SyncGroupRequest)
+	if !is {
+		return 0
+	}
+	return int64(len(sync.GroupAssignment)) * parkedRow
+}
+
 func (h *Handlers) syncGroup(ctx context.Context, r *protocol.Request, request *kmsg.SyncGroupRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.SyncGroupResponse](request)
 	response.MemberAssignment = []byte{}
