@@ -53,6 +53,21 @@ func (p takenMeanwhile) Partition(t *catalog.Topic, i int32) (*storage.Partition
 	return p.Partitions.Partition(t, i)
 }
 
+// ledAnewMeanwhile has partitions whose leadership is another one after the first look at them: the first partition that is looked for is next from then on.
+type ledAnewMeanwhile struct {
+	api.Partitions
+	looked *bool
+	next   *catalog.Topic
+}
+
+func (p *ledAnewMeanwhile) Partition(t *catalog.Topic, i int32) (*storage.Partition, error) {
+	if *p.looked && p.next != nil {
+		t = p.next
+	}
+	*p.looked = true
+	return p.Partitions.Partition(t, i)
+}
+
 // delivery places markers in the partitions of a bench.
 type delivery struct{ bench *bench }
 

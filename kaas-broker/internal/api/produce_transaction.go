@@ -15,9 +15,9 @@ import (
 	"github.com/kaas-rs/kaas/kaas-storage"
 )
 
-// verified is what the coordinator says about a partition's part in the transaction of a request (KIP-890).
+// verified is what is known of a partition's part in the transaction of a request (KIP-890).
 type verified struct {
-	partition    *storage.Partition // the one that the verification is good for; nil when there was none to ask about
+	partition    *storage.Partition // the one that it is known of, and that the batch goes to; nil when there was none to ask about
 	verification storage.Verification
 	batch        batch.Batch
 	err          error
@@ -51,10 +51,14 @@ func (c *produceCall) verify(ctx context.Context, snapshot *catalog.Snapshot, la
 				answers[partitionName{topic.Name, partition.Partition}] = verified{err: err}
 				continue
 			}
-			if verification, open := p.Verify(producer.ID, producer.Epoch); !open {
-				answers[partitionName{topic.Name, partition.Partition}] = verified{partition: p, verification: verification, batch: b}
+			// An open transaction is that of this leadership: the next one may have lost the batch that opened it, which nobody has verified there.
+			answer := verified{partition: p, batch: b}
+			verification, open := p.Verify(producer.ID, producer.Epoch)
+			if !open {
+				answer.verification = verification
 				asked = append(asked, coordinator.TransactionPartition{Topic: topic.Name, TopicID: topic.ID, Partition: partition.Partition})
 			}
+			answers[partitionName{topic.Name, partition.Partition}] = answer
 		}
 	}
 	c.ask(ctx, producer, asked, answers)

@@ -343,6 +343,23 @@ func TestProduceAsksTheCoordinator(t *testing.T) {
 		expectCode(t, "while it is taken over", w.produce("t", "x"), kerr.NotLeaderForPartition)
 		expectCode(t, "after that", w.produce("t", "x"), nil)
 	})
+	t.Run("a partition whose leadership changes while its transaction is open", func(t *testing.T) {
+		looked := false
+		anew := &ledAnewMeanwhile{looked: &looked}
+		b := groupBench(t, func(s *setup) {
+			s.wrap = func(_ *setup, p api.Partitions) api.Partitions {
+				anew.Partitions = p
+				return anew
+			}
+		})
+		b.topic("t", 1)
+		w := b.writer("w")
+		w.add(3, "t", 0)
+		expectCode(t, "the first batch", w.produce("t", "x"), nil)
+		// Where the first batch was lost with its leadership, the next must not be told that it is in no transaction: that ends the producer.
+		anew.next, looked = b.topic("another-leadership", 1), false
+		expectCode(t, "the second batch", w.produce("t", "x"), nil)
+	})
 	t.Run("switched off", func(t *testing.T) {
 		b := groupBench(t, brokerValues(t, "transaction.partition.verification.enable=false"), func(s *setup) {
 			s.transactions = func(inner api.Transactions) api.Transactions {
