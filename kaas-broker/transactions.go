@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/rs/zerolog"
 
@@ -88,5 +87,6 @@ func (d delivery) mark(snapshot *catalog.Snapshot, m coordinator.Marker, at coor
 
 // isOpen reports whether a producer has a transaction open in a partition.
 func isOpen(p *storage.Partition, producerID int64) bool {
-	return slices.ContainsFunc(p.Producers(), func(s storage.ProducerState) bool { return s.ID == producerID && s.TransactionStart >= 0 })
+	state, found := p.Producer(producerID)
+	return found && state.TransactionStart >= 0
 }

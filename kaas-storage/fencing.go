@@ -20,6 +20,9 @@ const probeLifetime = time.Hour
 // CheckFencing tries, in a directory, what every claim relies on: that a directory can be made once, and that whoever holds it learns of its removal.
 // It returns ErrNotFencing where that is not so, a *StorageError where it could not be tried, and nil otherwise. One process cannot see
 // whether a removal on another machine is noticed, too; the program kaas-log tries that.
+//
+// Four questions: mkdir is the atomic step; a probe that a crash leaves behind is removed by whoever comes an hour later; nothing is written in its name, so that
+// nobody need be fenced; and the name is random, so that it is nobody else's.
 func CheckFencing(dir vfs.Dir) error {
 	name := probePrefix + strings.ToLower(rand.Text())
 	if err := dir.Mkdir(name); err != nil {

@@ -179,6 +179,17 @@ func (p *Partition) Producers() []ProducerState {
 	return p.producers.states()
 }
 
+// Producer returns the state of one of them; found is false when it has none here.
+func (p *Partition) Producer(id int64) (state ProducerState, found bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := p.producers[id]
+	if known == nil {
+		return ProducerState{}, false
+	}
+	return known.state(), true
+}
+
 // EpochForOffset returns the leader epoch under which the record at offset was appended, NoEpoch when it is unknown.
 func (p *Partition) EpochForOffset(offset int64) Epoch {
 	p.mu.Lock()

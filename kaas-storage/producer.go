@@ -184,14 +184,18 @@ func (t producerTable) record(b batch.Batch, seen int64) (begins bool) {
 func (t producerTable) states() []ProducerState {
 	states := make([]ProducerState, 0, len(t))
 	for _, p := range t {
-		s := ProducerState{ID: p.ID, Epoch: p.Epoch, LastSequence: -1, LastSeen: p.LastSeen, LastOffset: -1}
-		if m, known := p.last(); known {
-			s.LastSequence, s.LastOffset = m.LastSequence, m.LastOffset
-		}
-		transaction := p.transaction()
-		s.CoordinatorEpoch, s.TransactionStart, s.MarkerIdentity = transaction.CoordinatorEpoch, transaction.Start, transaction.Identity
-		states = append(states, s)
+		states = append(states, p.state())
 	}
 	slices.SortFunc(states, func(a, b ProducerState) int { return cmp.Compare(a.ID, b.ID) })
 	return states
+}
+
+func (p *producer) state() ProducerState {
+	s := ProducerState{ID: p.ID, Epoch: p.Epoch, LastSequence: -1, LastSeen: p.LastSeen, LastOffset: -1}
+	if m, known := p.last(); known {
+		s.LastSequence, s.LastOffset = m.LastSequence, m.LastOffset
+	}
+	transaction := p.transaction()
+	s.CoordinatorEpoch, s.TransactionStart, s.MarkerIdentity = transaction.CoordinatorEpoch, transaction.Start, transaction.Identity
+	return s
 }

@@ -115,12 +115,10 @@ func aborted(from, to int64, want ...[3]int64) transactionStep {
 func producer(want storage.ProducerState) transactionStep {
 	return func(s *scene, p *storage.Partition) {
 		s.Helper()
-		for _, got := range p.Producers() {
-			if got.LastSeen = 0; got == want {
-				return
-			}
+		got, found := p.Producer(want.ID)
+		if got.LastSeen = 0; !found || got != want {
+			s.Fatalf("producers are %+v, want %+v", p.Producers(), want)
 		}
-		s.Fatalf("producers are %+v, want %+v", p.Producers(), want)
 	}
 }
 

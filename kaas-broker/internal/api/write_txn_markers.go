@@ -11,7 +11,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -107,10 +106,9 @@ func (h *Handlers) writeMarker(ctx context.Context, marker *kmsg.WriteTxnMarkers
 
 // checkCoordinator refuses a marker of an earlier coordinator than the last one's.
 func checkCoordinator(p *storage.Partition, marker *kmsg.WriteTxnMarkersRequestMarker) error {
-	producers := p.Producers()
-	at := slices.IndexFunc(producers, func(s storage.ProducerState) bool { return s.ID == marker.ProducerID })
-	if at >= 0 && marker.ProducerEpoch >= producers[at].Epoch && marker.CoordinatorEpoch < producers[at].CoordinatorEpoch {
-		return fmt.Errorf("the last coordinator had epoch %d: %w", producers[at].CoordinatorEpoch, kerr.TransactionCoordinatorFenced)
+	last, found := p.Producer(marker.ProducerID)
+	if found && marker.ProducerEpoch >= last.Epoch && marker.CoordinatorEpoch < last.CoordinatorEpoch {
+		return fmt.Errorf("the last coordinator had epoch %d: %w", last.CoordinatorEpoch, kerr.TransactionCoordinatorFenced)
 	}
 	return nil
 }
