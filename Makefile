@@ -88,6 +88,10 @@ check-workflows: tools ## Checks the workflows of continuous integration
 	$(TIMED) "workflows name each dependency" scripts/check-workflows.sh
 	$(TIMED) actionlint $(TOOLS)/actionlint
 
+.PHONY: check-designs
+check-designs: ## Checks that each DESIGN.md names only what exists
+	$(TIMED) "names in DESIGN.md" scripts/check-designs.sh
+
 .PHONY: check-modules
 check-modules: ## Vets, builds and tidies each module without the workspace
 	scripts/each-module.sh all vet build tidy

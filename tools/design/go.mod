@@ -1,0 +1,3 @@
+module github.com/kaas-rs/kaas/tools/design
+
+go 1.26.0
