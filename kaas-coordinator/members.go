@@ -21,12 +21,16 @@ func (c *Coordinator) Join(ctx context.Context, id string, r group.JoinRequest) 
 	if err != nil {
 		return refusedJoin(r.MemberID, err), err
 	}
+	memberID := r.MemberID // of all that was asked, this alone is kept while the answer is waited for
+	if r.Kept != nil {
+		r.Kept()
+	}
 	answer, err := parked.Wait(ctx)
 	if err == nil {
 		err = settle(ctx, led, answer.Rests, answer.At)
 	}
 	if err != nil {
-		return refusedJoin(r.MemberID, err), err
+		return refusedJoin(memberID, err), err
 	}
 	return answer.Result, answer.Result.Err
 }
@@ -66,6 +70,9 @@ func (c *Coordinator) Sync(ctx context.Context, id string, r group.SyncRequest) 
 	}
 	if err != nil {
 		return group.SyncResult{Err: err}, err
+	}
+	if r.Kept != nil {
+		r.Kept()
 	}
 	answer, err := parked.Wait(ctx)
 	if err == nil {

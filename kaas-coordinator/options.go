@@ -79,9 +79,16 @@ type OffsetConfig struct {
 	MaxMetadata   int           // letters (UTF-16) of metadata of an offset [offset.metadata.max.bytes]; 0 means 4096
 }
 
+// largeMembers is how many bytes all members may take that take more than usual, unless Options say otherwise. Kafka bounds each group by its record, 1 MB by
+// default, but not all together.
+const largeMembers = 128 << 20
+
 func (o Options) withDefaults() Options {
 	if o.Groups == (group.Config{}) {
 		o.Groups = group.DefaultConfig()
+	}
+	if o.Groups.Room == nil {
+		o.Groups.Room = group.NewRoom(largeMembers)
 	}
 	if o.Offsets.Retention == 0 {
 		o.Offsets.Retention = 7 * 24 * time.Hour

@@ -21,9 +21,6 @@ type API struct {
 	// BeforeAuth admits the request on a connection that has not authenticated. Only SaslHandshake (17) and
 	// SaslAuthenticate (36) may set it.
 	BeforeAuth bool
-	// Parked is for a request whose answer may wait for other clients, as long as these like (JoinGroup, SyncGroup): how many bytes of memory it holds
-	// beside its frame meanwhile. nil: it is charged for what decoding and answering it may take until it is answered.
-	Parked func(kmsg.Request) int64
 	// Start begins the request.
 	Start StartFunc
 }
@@ -53,6 +50,19 @@ type Request struct {
 	Received time.Time
 	// Size is the frame's length in bytes, without the four bytes of its size prefix.
 	Size int
+
+	exchange *exchange // nil outside of a server
+}
+
+// Forget gives back what the request is charged for, its frame and what decoding it took, before it is answered. It is for a request whose answer may wait for
+// other clients, as long as these like (JoinGroup, SyncGroup): what is kept of it meanwhile is the handler's to bound, and no byte of Message may be among
+// that. Only a FinishFunc may call it, on its own goroutine.
+func (r *Request) Forget() {
+	r.Message = nil
+	if x := r.exchange; x != nil {
+		x.server.release(x.charged)
+		x.charged, x.frame = charge{}, nil
+	}
 }
 
 // Reply is what a handler answers. The zero Reply sends nothing (Produce with acks=0).

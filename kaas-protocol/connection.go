@@ -48,6 +48,7 @@ type connection struct {
 
 // exchange is one request from its start to its answer.
 type exchange struct {
+	server    *Server
 	request   Request
 	row       *row
 	finish    FinishFunc

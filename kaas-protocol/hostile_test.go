@@ -166,13 +166,15 @@ func TestDecodedRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// Requests that wait for other clients give back what decoding them might have taken: else few of them would keep everybody out, those that they wait
-// for among them.
-func TestParkedRequestsMakeRoom(t *testing.T) {
-	const clients = 6
+// Requests that wait for other clients give back all that they are charged for when they are forgotten: else few of them would keep everybody out, those that
+// they wait for among them.
+func TestForgottenRequestsMakeRoom(t *testing.T) {
+	const clients = 40 // whose frames alone are more than the limit
 	var running atomic.Int32
 	met := make(chan struct{})
 	meeting := replying(func(r *protocol.Request) (protocol.Reply, error) {
+		answer := r.Message.ResponseKind()
+		r.Forget()
 		if running.Add(1) == clients {
 			close(met)
 		}
@@ -181,10 +183,9 @@ func TestParkedRequestsMakeRoom(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Errorf("%d of %d requests are worked on at once", running.Load(), clients)
 		}
-		return protocol.Reply{Message: r.Message.ResponseKind()}, nil
+		return protocol.Reply{Message: answer}, nil
 	})
-	meeting.Parked = func(request kmsg.Request) int64 { return int64(len(request.(*kmsg.MetadataRequest).Topics)) }
-	server := serve(t, protocol.Config{APIs: []protocol.API{meeting}, Limits: protocol.Limits{TotalPlainBytes: 32 << 20, MaxRequestBytes: 16 << 20}})
+	server := serve(t, protocol.Config{APIs: []protocol.API{meeting}, Limits: protocol.Limits{TotalPlainBytes: 20 << 20, MaxRequestBytes: 16 << 20}})
 	request := metadataRequest()
 	for range 20_000 {
 		request.Topics = append(request.Topics, kmsg.MetadataRequestTopic{Topic: kmsg.StringPtr("a topic with thirty characters")})

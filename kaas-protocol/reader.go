@@ -124,14 +124,10 @@ func (c *connection) dispatch(ctx context.Context, frame []byte, charged *charge
 	if err != nil {
 		return &refusedError{header: header, row: chosen, err: err}
 	}
-	if chosen.Parked != nil {
-		spare := max(weight-chosen.Parked(message), 0)
-		charged.plain -= spare
-		c.server.release(charge{plain: spare})
-	}
-	x := &exchange{row: chosen, frame: frame, charged: *charged, pipelined: chosen.Pipelined, request: Request{
+	x := &exchange{server: c.server, row: chosen, frame: frame, charged: *charged, pipelined: chosen.Pipelined, request: Request{
 		Header: header, Message: message, Conn: c.public, Received: received, Size: len(frame),
 	}}
+	x.request.exchange = x
 	c.start(ctx, x)
 	return nil
 }

@@ -11,6 +11,7 @@ type Config struct {
 	MaxSessionTimeout     time.Duration // [group.max.session.timeout.ms]
 	MaxSize               int           // members of a group [group.max.size]
 	InitialRebalanceDelay time.Duration // for more members to come when the first has joined [group.initial.rebalance.delay.ms]
+	Room                  *Room         // for the members of all groups; nil: as much as they like
 }
 
 // DefaultConfig returns Kafka 3.7's defaults.

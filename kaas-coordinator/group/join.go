@@ -23,6 +23,8 @@ func (m *Machine) join(request RequestID, r JoinRequest) {
 		m.refuseJoin(request, "", ErrGroupMaxSize)
 	case !m.hasRoomFor(r):
 		m.refuseJoin(request, r.MemberID, ErrGroupMaxSize)
+	case !m.hasRoomBeside(r):
+		m.refuseJoin(request, r.MemberID, ErrNotAvailable)
 	case !m.supports(r):
 		m.refuseJoin(request, r.MemberID, ErrInconsistentProtocol)
 	case r.MemberID == "":
@@ -52,15 +54,28 @@ const maxOffers = 16 << 20
 
 // hasRoomFor reports whether what somebody offers, in place of what it offered before, fits beside what the others do.
 func (m *Machine) hasRoomFor(r JoinRequest) bool {
-	before := m.members.byID[r.MemberID]
-	if r.InstanceID != nil {
-		before = m.members.static[*r.InstanceID]
-	}
 	others := m.members.offers
-	if before != nil {
+	if before := m.before(r); before != nil {
 		others -= sizeOf(before.protocols)
 	}
 	return others+sizeOf(r.Protocols) <= maxOffers
+}
+
+// hasRoomBeside reports whether what somebody offers fits beside all groups.
+func (m *Machine) hasRoomBeside(r JoinRequest) bool {
+	size := countedSize(sizeOf(r.Protocols))
+	if before := m.before(r); before != nil {
+		size -= before.counted
+	}
+	return m.config.Room.has(size)
+}
+
+// before is the member that a join is of; nil for a new one.
+func (m *Machine) before(r JoinRequest) *member {
+	if r.InstanceID != nil {
+		return m.members.static[*r.InstanceID]
+	}
+	return m.members.byID[r.MemberID]
 }
 
 func (m *Machine) joinNew(request RequestID, r JoinRequest) {

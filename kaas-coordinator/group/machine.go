@@ -34,7 +34,7 @@ type initialDelay struct {
 func NewMachine(c Config) *Machine {
 	return &Machine{
 		config:      c,
-		members:     newRoster(),
+		members:     newRoster(c.Room),
 		pending:     map[string]struct{}{},
 		pendingSync: map[string]struct{}{},
 	}
@@ -58,6 +58,7 @@ func (m *Machine) Kill(err error) Effects {
 		m.unparkJoin(member, JoinResult{Err: err, MemberID: member.id, Generation: -1})
 		m.unparkSync(member, SyncResult{Err: err})
 		m.stopTimer(SessionTimer, member.id)
+		m.members.vacate(member)
 	}
 	for id := range m.pending {
 		m.stopTimer(PendingTimer, id)

@@ -16,6 +16,7 @@ type member struct {
 	rebalance  time.Duration
 	protocols  []Protocol
 	assignment []byte
+	counted    int64 // bytes in the room of all groups
 
 	join  RequestID // parked join, 0 for none
 	sync  RequestID // parked sync, 0 for none
@@ -93,10 +94,11 @@ type roster struct {
 	support  map[string]int     // how many members offer each protocol
 	awaiting int                // members with a parked join
 	offers   int                // bytes of all that the members offer
+	room     *Room              // that all groups share
 }
 
-func newRoster() roster {
-	return roster{byID: map[string]*member{}, static: map[string]*member{}, support: map[string]int{}}
+func newRoster(room *Room) roster {
+	return roster{byID: map[string]*member{}, static: map[string]*member{}, support: map[string]int{}, room: room}
 }
 
 func (r *roster) add(m *member) {
@@ -106,6 +108,7 @@ func (r *roster) add(m *member) {
 		r.static[*m.instanceID] = m
 	}
 	r.count(m, 1)
+	r.recount(m)
 }
 
 func (r *roster) remove(m *member) {
@@ -115,6 +118,7 @@ func (r *roster) remove(m *member) {
 		delete(r.static, *m.instanceID)
 	}
 	r.count(m, -1)
+	r.vacate(m)
 }
 
 // rename gives a static member another id. It keeps its place.
@@ -129,6 +133,13 @@ func (r *roster) update(m *member, request JoinRequest) {
 	r.count(m, -1)
 	m.update(request)
 	r.count(m, 1)
+	r.recount(m)
+}
+
+// assign gives a member what it is to work on; nil for nothing.
+func (r *roster) assign(m *member, assignment []byte) {
+	m.assignment = assignment
+	r.recount(m)
 }
 
 func (r *roster) count(m *member, by int) {

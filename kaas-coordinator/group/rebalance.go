@@ -15,7 +15,7 @@ func (m *Machine) maybeRebalance(reason string) {
 func (m *Machine) rebalance(reason string) {
 	if m.state == CompletingRebalance {
 		for _, member := range m.members.order {
-			member.assignment = nil
+			m.members.assign(member, nil)
 			if m.unparkSync(member, SyncResult{Err: ErrRebalancing}) {
 				m.beat(member)
 			}

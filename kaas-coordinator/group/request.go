@@ -26,6 +26,8 @@ type JoinRequest struct {
 
 	// NewMemberID is the id that a new member gets; Live fills it.
 	NewMemberID string
+	// Kept is called, if it is set, when nothing of the request is looked at any more, before its answer is waited for.
+	Kept func()
 }
 
 // JoinResult answers a join. With an error only MemberID means something.
@@ -62,6 +64,8 @@ type SyncRequest struct {
 	ProtocolType    *string // nil: not given, not checked
 	Protocol        *string
 	Assignments     []Assignment
+	// Kept is called, if it is set, when nothing of the request is looked at any more, before its answer is waited for.
+	Kept func()
 }
 
 // Assignment is what the leader gives to a member. The bytes mean nothing here.

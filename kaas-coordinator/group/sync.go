@@ -18,6 +18,10 @@ func (m *Machine) sync(request RequestID, r SyncRequest) {
 	case PreparingRebalance:
 		m.answerSync(request, SyncResult{Err: ErrRebalancing})
 	case CompletingRebalance:
+		if m.leader == member.id && !m.hasRoomToAssign(r.Assignments) {
+			m.answerSync(request, SyncResult{Err: ErrNotAvailable})
+			return
+		}
 		m.parkSync(member, request)
 		m.synced(member.id)
 		if m.leader == member.id {
@@ -53,6 +57,17 @@ func (m *Machine) validateSync(r SyncRequest) error {
 	return nil
 }
 
+// hasRoomToAssign reports whether what the leader says fits beside what the members of all groups have.
+func (m *Machine) hasRoomToAssign(assignments []Assignment) bool {
+	more := int64(0)
+	for _, a := range assignments {
+		if member := m.members.byID[a.MemberID]; member != nil {
+			more += countedSize(sizeOf(member.protocols)+len(a.Data)) - member.counted
+		}
+	}
+	return m.config.Room.has(more)
+}
+
 // assign gives everybody what the leader says. Members whom it left out get nothing, and members whom it invented are ignored.
 func (m *Machine) assign(assignments []Assignment) {
 	given := make(map[string][]byte, len(assignments))
@@ -62,7 +77,7 @@ func (m *Machine) assign(assignments []Assignment) {
 	m.state = Stable
 	m.out.Store = true
 	for _, member := range m.members.order {
-		member.assignment = bytes.Clone(given[member.id])
+		m.members.assign(member, bytes.Clone(given[member.id]))
 		if m.unparkSync(member, m.assigned(member)) {
 			m.beat(member)
 		}

@@ -5,7 +5,8 @@ package api
 // The answer comes when the members of the group have joined. Until then the request holds its connection, as in Kafka; a client that leaves stays a
 // member until its session ends.
 //
-// Deviations: what the members of a group offer may take 16 MiB together, else GROUP_MAX_SIZE_REACHED. A protocol that is named twice counts once (Kafka: UNKNOWN_SERVER_ERROR). When the broker drains, members that wait are answered NOT_COORDINATOR and join again elsewhere.
+// Deviations: what the members of a group offer may take 16 MiB together, else GROUP_MAX_SIZE_REACHED. Members above 64 KiB may take 128 MiB in all groups
+// together, else COORDINATOR_NOT_AVAILABLE. A protocol that is named twice counts once (Kafka: UNKNOWN_SERVER_ERROR). When the broker drains, members that wait are answered NOT_COORDINATOR and join again elsewhere.
 
 import (
 	"context"
@@ -30,24 +31,17 @@ func (h *Handlers) joinGroup(ctx context.Context, r *protocol.Request, request *
 	}
 	serving, done := whileServing(ctx, r.Conn)
 	defer done()
-	result, err := h.Groups.Join(serving, request.Group, joinRequest(r, request))
+	join := joinRequest(r, request)
+	join.Kept = func() {
+		request.Protocols = nil
+		r.Forget()
+	}
+	result, err := h.Groups.Join(serving, request.Group, join)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	result.Err = err
 	return joinResponse(request, result), nil
-}
-
-// parkedRow is what a row of a decoded request takes in memory, twice: as decoded and as the coordinator has it.
-const parkedRow = 128
-
-// parkedJoin is what a join holds beside its frame while it waits for the other members.
-func parkedJoin(request kmsg.Request) int64 {
-	join, is := request.(*kmsg.JoinGroupRequest)
-	if !is {
-		return 0
-	}
-	return int64(len(join.Protocols)) * parkedRow
 }
 
 func joinRequest(r *protocol.Request, request *kmsg.JoinGroupRequest) group.JoinRequest {

@@ -4,7 +4,8 @@ package api
 //
 // The answer comes when the leader has assigned. Until then the request holds its connection, as in Kafka.
 //
-// Deviations: when the broker drains, members that wait are answered NOT_COORDINATOR.
+// Deviations: when the broker drains, members that wait are answered NOT_COORDINATOR. COORDINATOR_NOT_AVAILABLE to a leader whose assignment has no room, as for
+// JoinGroup.
 
 import (
 	"context"
@@ -18,15 +19,6 @@ import (
 // syncWithProtocol is the first version that names the protocol.
 const syncWithProtocol = 5
 
-// parkedSync is what a sync holds beside its frame while it waits for the leader's.
-func parkedSync(request kmsg.Request) int64 {
-	sync, is := request.(*kmsg.SyncGroupRequest)
-	if !is {
-		return 0
-	}
-	return int64(len(sync.GroupAssignment)) * parkedRow
-}
-
 func (h *Handlers) syncGroup(ctx context.Context, r *protocol.Request, request *kmsg.SyncGroupRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.SyncGroupResponse](request)
 	response.MemberAssignment = []byte{}
@@ -36,7 +28,12 @@ func (h *Handlers) syncGroup(ctx context.Context, r *protocol.Request, request *
 	}
 	serving, done := whileServing(ctx, r.Conn)
 	defer done()
-	result, err := h.Groups.Sync(serving, request.Group, syncRequest(request))
+	sync := syncRequest(request)
+	sync.Kept = func() {
+		request.GroupAssignment = nil
+		r.Forget()
+	}
+	result, err := h.Groups.Sync(serving, request.Group, sync)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
