@@ -43,6 +43,7 @@ const (
 	appendTimeBit    = 0x08
 	transactionalBit = 0x10
 	controlBit       = 0x20
+	deleteHorizonBit = 0x40
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -70,7 +71,8 @@ func (b Batch) CRC() uint32 { return binary.BigEndian.Uint32(b[crcAt:]) }
 // Attributes returns the raw attribute bits.
 func (b Batch) Attributes() int16 { return b.int16At(attributesAt) }
 
-// BaseTimestamp returns the timestamp in milliseconds from which record timestamps are counted.
+// BaseTimestamp returns the timestamp in milliseconds from which record timestamps are counted. It says
+// nothing of the records themselves, see [Batch.DeleteHorizon].
 func (b Batch) BaseTimestamp() int64 { return b.int64At(baseTimestampAt) }
 
 // MaxTimestamp returns the largest record timestamp in milliseconds, or the append time of all
@@ -112,6 +114,13 @@ func (b Batch) Transactional() bool { return b.Attributes()&transactionalBit != 
 // Control reports whether the batch holds a control record, such as a transaction marker.
 func (b Batch) Control() bool { return b.Attributes()&controlBit != 0 }
 
+// DeleteHorizon returns the time in milliseconds since 1970 from which compaction may remove the batch's
+// deletions, or its transaction marker (KIP-534). It is false until a first compaction has set it; the base
+// timestamp then is the horizon.
+func (b Batch) DeleteHorizon() (ms int64, ok bool) {
+	return b.BaseTimestamp(), b.Attributes()&deleteHorizonBit != 0
+}
+
 // ValidCRC reports whether the stored CRC-32C is that of the bytes.
 func (b Batch) ValidCRC() bool { return b.CRC() == crc32.Checksum(b[attributesAt:], castagnoli) }
 
@@ -134,7 +143,7 @@ func (b Batch) StampAppendTime(ms int64) { b.stamp(b.Attributes()|appendTimeBit,
 func (b Batch) SetMaxTimestamp(ms int64) { b.stamp(b.Attributes()&^appendTimeBit, ms) }
 
 func (b Batch) stamp(attributes int16, maxTimestamp int64) {
-	binary.BigEndian.PutUint16(b[attributesAt:], uint16(attributes))
+	b.setAttributes(attributes)
 	binary.BigEndian.PutUint64(b[maxTimestampAt:], uint64(maxTimestamp))
 	b.seal()
 }
@@ -142,6 +151,10 @@ func (b Batch) stamp(attributes int16, maxTimestamp int64) {
 // seal writes the CRC of the batch as it is now.
 func (b Batch) seal() {
 	binary.BigEndian.PutUint32(b[crcAt:], crc32.Checksum(b[attributesAt:], castagnoli))
+}
+
+func (b Batch) setAttributes(attributes int16) {
+	binary.BigEndian.PutUint16(b[attributesAt:], uint16(attributes))
 }
 
 // records returns the bytes behind the header, compressed if the batch is.

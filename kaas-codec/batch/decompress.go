@@ -17,56 +17,57 @@ const (
 	usualWindow = 8 << 20
 )
 
-// decompress returns src uncompressed, or src itself for [None]. It stops with
+// decompress returns src uncompressed, in dst's memory if that is large enough, or src itself for [None].
+// It stops with
 // [ErrDecompressedSize] as soon as more than the limit comes out, so that memory stays in proportion
 // to the limit whatever the bytes claim. Bytes that the codec cannot read are [ErrMalformed].
-func decompress(src []byte, codec Compression, limit Limit) ([]byte, error) {
+func decompress(dst, src []byte, codec Compression, limit Limit) ([]byte, error) {
 	switch codec {
 	case None:
 		return src, nil
 	case Gzip:
-		return decompressGzip(src, limit.bytes())
+		return decompressGzip(dst, src, limit.bytes())
 	case Snappy:
-		return decompressSnappy(src, limit.bytes())
+		return decompressSnappy(dst, src, limit.bytes())
 	case Lz4:
-		return decompressLz4(src, limit.bytes())
+		return decompressLz4(dst, src, limit.bytes())
 	case Zstd:
-		return decompressZstd(src, limit.bytes())
+		return decompressZstd(dst, src, limit.bytes())
 	default:
 		return nil, fmt.Errorf("decompress %v: %w", codec, ErrUnsupportedCompression)
 	}
 }
 
-func decompressGzip(src []byte, limit int) ([]byte, error) {
+func decompressGzip(dst, src []byte, limit int) ([]byte, error) {
 	reader := take(&pools.gzipReaders, newGzipReader)
 	defer pools.gzipReaders.Put(reader)
 	if err := reader.Reset(bytes.NewReader(src)); err != nil {
 		return nil, decodeError(Gzip, err)
 	}
-	out, err := readLimited(reader, len(src), limit)
+	out, err := readLimited(reader, dst, len(src), limit)
 	return out, decodeError(Gzip, err)
 }
 
-func decompressLz4(src []byte, limit int) ([]byte, error) {
+func decompressLz4(dst, src []byte, limit int) ([]byte, error) {
 	reader := take(&pools.lz4Readers, newLz4Reader)
 	defer pools.lz4Readers.Put(reader)
 	reader.Reset(bytes.NewReader(src))
 	defer reader.Reset(nil)
-	out, err := readLimited(reader, len(src), limit)
+	out, err := readLimited(reader, dst, len(src), limit)
 	return out, decodeError(Lz4, err)
 }
 
 // decompressZstd decodes into one growing buffer, which serves as the window as well: a streaming
 // decoder would allocate the window that the frame announces, up to 128 MiB for a byte. A frame
 // that states its content size gets a buffer of that size, within the limit, at once.
-func decompressZstd(src []byte, limit int) ([]byte, error) {
+func decompressZstd(dst, src []byte, limit int) ([]byte, error) {
 	decoder := take(&pools.zstdReaders, newZstdReader)
 	defer pools.zstdReaders.Put(decoder)
 	// The library refuses windows above its limit, so that a low one must leave room for the usual.
 	if err := decoder.ResetWithOptions(nil, zstd.WithDecoderMaxMemory(uint64(max(limit, usualWindow)))); err != nil {
 		return nil, decodeError(Zstd, err)
 	}
-	out, err := decoder.DecodeAll(src, nil)
+	out, err := decoder.DecodeAll(src, dst[:0])
 	if len(out) > limit || errors.Is(err, zstd.ErrDecoderSizeExceeded) || errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		return nil, decodeError(Zstd, ErrDecompressedSize)
 	}
@@ -76,10 +77,13 @@ func decompressZstd(src []byte, limit int) ([]byte, error) {
 	return out, decodeError(Zstd, err)
 }
 
-// readLimited reads all of r. The buffer starts at four times the compressed size, a common ratio,
+// readLimited reads all of r. A new buffer starts at four times the compressed size, a common ratio,
 // and doubles, so that a bomb costs no more than twice of what it has delivered.
-func readLimited(r io.Reader, compressed, limit int) ([]byte, error) {
-	out := make([]byte, 0, min(max(4*compressed, minBuffer), limit)+1)
+func readLimited(r io.Reader, dst []byte, compressed, limit int) ([]byte, error) {
+	out := dst[:0]
+	if size := min(max(4*compressed, minBuffer), limit) + 1; cap(out) < size {
+		out = make([]byte, 0, size)
+	}
 	for {
 		n, err := r.Read(out[len(out):cap(out)])
 		out = out[:len(out)+n]

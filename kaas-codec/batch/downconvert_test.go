@@ -83,7 +83,7 @@ func TestDownConvertLz4HeaderChecksum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = decompress(wrapper.value, Lz4, 0)
+		_, err = decompress(nil, wrapper.value, Lz4, 0)
 		if broken := err != nil; broken != (magic == 0) {
 			t.Errorf("magic %d: strict reader says %v", magic, err)
 		}

@@ -74,6 +74,43 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
+// FuzzRemainder wants a rebuilt batch to hold the records that the batch yields.
+func FuzzRemainder(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		next, _, err := batch.Next(b)
+		if err != nil {
+			return
+		}
+		sameSlot(t, next.Emptied(nil), next)
+		var reader batch.RecordReader
+		if reader.Reset(next, nil, batch.SiteTool, fuzzLimit) != nil {
+			return
+		}
+		var records []byte
+		var want []batch.Record
+		const moved = 1 << 40
+		for reader.Next() {
+			records = reader.AppendRecord(records, reader.Record().TimestampDelta-moved)
+			want = append(want, reader.Record())
+		}
+		if reader.Err() != nil {
+			return
+		}
+		got, err := next.WithRemainder(nil, batch.Remainder{Records: records, Count: int32(len(want)), BaseTimestamp: next.BaseTimestamp() + moved}, nil, batch.SiteTool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameSlot(t, got, next)
+		for i, record := range collect(t, got) {
+			if record.OffsetDelta != want[i].OffsetDelta || record.TimestampDelta+moved != want[i].TimestampDelta ||
+				!bytes.Equal(record.Key, want[i].Key) || !bytes.Equal(record.Value, want[i].Value) || (record.Value == nil) != (want[i].Value == nil) {
+				t.Fatalf("record %d: %+v, want %+v", i, record, want[i])
+			}
+		}
+	})
+}
+
 func FuzzValidate(f *testing.F) {
 	seed(f)
 	rules := []batch.Rules{batch.DefaultRules(), batch.DefaultRules(), batch.DefaultRules()}

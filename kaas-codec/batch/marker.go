@@ -58,8 +58,9 @@ func (m Marker) value() []byte {
 }
 
 // Marker decodes the transaction marker of a control batch. The second result is false for other
-// control records (leader changes, snapshots) that a log may hold. The error is [ErrMalformed] for
-// a batch that is no control batch or whose key or value is cut short.
+// control records (leader changes, snapshots) that a log may hold, and for a control batch that compaction
+// has emptied. The error is [ErrMalformed] for a batch that is no control batch or whose key or value is
+// cut short.
 func (b Batch) Marker(t *Tripwires) (Marker, bool, error) {
 	if !b.Control() {
 		return Marker{}, false, fmt.Errorf("read marker of a batch without the control bit: %w", ErrMalformed)
@@ -70,7 +71,7 @@ func (b Batch) Marker(t *Tripwires) (Marker, bool, error) {
 		}
 		return parseMarker(record)
 	}
-	return Marker{}, false, fmt.Errorf("read marker of an empty batch: %w", ErrMalformed)
+	return Marker{}, false, nil
 }
 
 func parseMarker(record Record) (Marker, bool, error) {

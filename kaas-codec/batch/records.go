@@ -58,7 +58,7 @@ type recordWalker struct {
 
 // walk decompresses the records if need be and places a walker before the first.
 func (b Batch) walk(limit Limit) (recordWalker, error) {
-	records, err := decompress(b.records(), b.Compression(), limit)
+	records, err := decompress(nil, b.records(), b.Compression(), limit)
 	if err != nil {
 		return recordWalker{}, err
 	}

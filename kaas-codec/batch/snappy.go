@@ -19,7 +19,7 @@ const (
 	snappyMaxRatio = 22
 )
 
-func decompressSnappy(src []byte, limit int) ([]byte, error) {
+func decompressSnappy(dst, src []byte, limit int) ([]byte, error) {
 	size, ok := snappySize(src)
 	if !ok {
 		return nil, decodeError(Snappy, ErrMalformed)
@@ -27,7 +27,10 @@ func decompressSnappy(src []byte, limit int) ([]byte, error) {
 	if size > limit {
 		return nil, decodeError(Snappy, ErrDecompressedSize)
 	}
-	out, err := xerial.DecodeCapped(make([]byte, 0, size), src)
+	if dst == nil || cap(dst) < size {
+		dst = make([]byte, 0, size)
+	}
+	out, err := xerial.DecodeCapped(dst[:0], src)
 	return out, decodeError(Snappy, err)
 }
 

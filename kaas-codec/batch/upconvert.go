@@ -115,7 +115,7 @@ func unwrap(wrapper message, limit Limit) ([]byte, error) {
 	if codec == Lz4 && wrapper.magic == 0 {
 		value = withRightLz4Checksum(value)
 	}
-	return decompress(value, codec, limit)
+	return decompress(nil, value, codec, limit)
 }
 
 func rejectMessage(err error) error {
