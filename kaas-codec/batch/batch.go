@@ -71,8 +71,8 @@ func (b Batch) CRC() uint32 { return binary.BigEndian.Uint32(b[crcAt:]) }
 // Attributes returns the raw attribute bits.
 func (b Batch) Attributes() int16 { return b.int16At(attributesAt) }
 
-// BaseTimestamp returns the timestamp in milliseconds from which record timestamps are counted. It says
-// nothing of the records themselves, see [Batch.DeleteHorizon].
+// BaseTimestamp returns the timestamp in milliseconds from which record timestamps are counted. It
+// says nothing of the records themselves, see [Batch.DeleteHorizon].
 func (b Batch) BaseTimestamp() int64 { return b.int64At(baseTimestampAt) }
 
 // MaxTimestamp returns the largest record timestamp in milliseconds, or the append time of all
@@ -114,9 +114,9 @@ func (b Batch) Transactional() bool { return b.Attributes()&transactionalBit != 
 // Control reports whether the batch holds a control record, such as a transaction marker.
 func (b Batch) Control() bool { return b.Attributes()&controlBit != 0 }
 
-// DeleteHorizon returns the time in milliseconds since 1970 from which compaction may remove the batch's
-// deletions, or its transaction marker (KIP-534). It is false until a first compaction has set it; the base
-// timestamp then is the horizon.
+// DeleteHorizon returns the time in milliseconds since 1970 from which compaction may remove the
+// batch's deletions, or its transaction marker (KIP-534). It is false until a first compaction has set
+// it; the base timestamp then is the horizon.
 func (b Batch) DeleteHorizon() (ms int64, ok bool) {
 	return b.BaseTimestamp(), b.Attributes()&deleteHorizonBit != 0
 }

@@ -33,21 +33,23 @@ func appendWithRecords(dst []byte, b Batch, records []byte, codec Compression) (
 
 // Remainder is what compaction leaves of a batch's records.
 type Remainder struct {
-	// Records are encoded as in a batch, not compressed, with offset deltas from the batch's base offset.
+	// Records are encoded as in a batch, not compressed, with offset deltas from the batch's base
+	// offset.
 	Records []byte
 	// Count is how many they are, above 0.
 	Count int32
-	// BaseTimestamp is what their timestamps count from, in milliseconds since 1970; with DeleteHorizon it is the
-	// horizon, see [Batch.DeleteHorizon].
+	// BaseTimestamp is what their timestamps count from, in milliseconds since 1970; with
+	// DeleteHorizon it is the horizon, see [Batch.DeleteHorizon].
 	BaseTimestamp int64
 	DeleteHorizon bool
 	// MaxTimestamp is the largest of their timestamps.
 	MaxTimestamp int64
 }
 
-// WithRemainder returns a batch of the remainder, made in dst's memory if that is large enough. Everything else is as in b, the codec
-// too: offsets, sequences, producer, leader epoch, timestamp type. b does not change and must not share memory with dst. It fails above 2 GiB ([ErrTooLarge]) and for an
-// unknown codec ([ErrUnsupportedCompression]).
+// WithRemainder returns a batch of the remainder, made in dst's memory if that is large enough.
+// Everything else is as in b, the codec too: offsets, sequences, producer, leader epoch, timestamp
+// type. b does not change and must not share memory with dst. It fails above 2 GiB ([ErrTooLarge]) and
+// for an unknown codec ([ErrUnsupportedCompression]).
 func (b Batch) WithRemainder(dst []byte, r Remainder, t *Tripwires, site Site) (Batch, error) {
 	t.Reencoded(site)
 	out, err := appendWithRecords(dst, b, r.Records, b.Compression())
@@ -66,8 +68,10 @@ func (b Batch) WithRemainder(dst []byte, r Remainder, t *Tripwires, site Site) (
 	return out, nil
 }
 
-// Emptied returns the batch without records, made in dst's memory if that is large enough. It keeps offsets, sequences, producer, leader epoch and maximum timestamp; the
-// codec and the delete horizon mean nothing without records and go, as in Kafka. b does not change and must not share memory with dst.
+// Emptied returns the batch without records, made in dst's memory if that is large enough. It keeps
+// offsets, sequences, producer, leader epoch and maximum timestamp; the codec and the delete horizon
+// mean nothing without records and go, as in Kafka. b does not change and must not share memory with
+// dst.
 func (b Batch) Emptied(dst []byte) Batch {
 	out := Batch(append(dst[:0], b[:HeaderSize]...))
 	binary.BigEndian.PutUint32(out[lengthAt:], HeaderSize-lengthOverhead)

@@ -9,8 +9,8 @@ type RecordReader struct {
 	count  int32
 }
 
-// Reset places the reader before the first record of a batch and counts one decode at the site. Errors
-// are those of [Batch.Records], as far as decompression finds them.
+// Reset places the reader before the first record of a batch and counts one decode at the site.
+// Errors are those of [Batch.Records], as far as decompression finds them.
 func (r *RecordReader) Reset(b Batch, t *Tripwires, site Site, limit Limit) error {
 	t.Decoded(site)
 	r.walker, r.count = recordWalker{}, 0
@@ -34,15 +34,16 @@ func (r *RecordReader) Rewind() {
 // Next reads the next record. It is false behind the last one and when [RecordReader.Err] is not nil.
 func (r *RecordReader) Next() bool { return r.walker.next() }
 
-// Err returns why the records cannot be read, nil if they can: [ErrMalformed], which covers fewer or more
-// records than the header counts.
+// Err returns why the records cannot be read, nil if they can: [ErrMalformed], which covers fewer or
+// more records than the header counts.
 func (r *RecordReader) Err() error { return r.walker.err }
 
-// Record returns the record that Next has read, without its headers. Key and value alias memory that
-// is valid until the next Reset.
+// Record returns the record that Next has read, without its headers. Key and value alias memory that is
+// valid until the next Reset.
 func (r *RecordReader) Record() Record { return r.walker.record }
 
-// AppendRecord appends the record that Next has read as it is, headers included, but for its timestamp delta.
+// AppendRecord appends the record that Next has read as it is, headers included, but for its timestamp
+// delta.
 func (r *RecordReader) AppendRecord(dst []byte, timestampDelta int64) []byte {
 	parsed := r.walker.parsedRecord
 	parsed.record.TimestampDelta = timestampDelta

@@ -21,8 +21,8 @@ const (
 // Result is the decision about one batch.
 type Result struct {
 	Fate Fate
-	// Batch is what to write: nil when dropped, the given batch itself when unchanged, else bytes in dst's memory or in new memory (pass
-	// Batch[:0] as the next dst). It has the given batch's base and last offset; index it by its own header.
+	// Batch is what to write: nil when dropped, the given batch itself when unchanged, else bytes in dst's memory or, where that was too small, in new memory, which
+	// is a good next dst. It has the given batch's base and last offset; index it by its own header.
 	Batch batch.Batch
 	// Aborted is the entry that the index of aborted transactions needs beside this batch, which is the marker of the abort. Nil for none: nothing of the
 	// transaction is left, or the batch is no such marker. Entries that are not returned are dropped with their transaction.
@@ -31,6 +31,8 @@ type Result struct {
 
 // Stats are counts of one [Plan.Filter] pass (Kafka's CleanerStats).
 type Stats struct {
+	// Keys is how many keys the survey remembered.
+	Keys                     int64
 	BatchesRead, BatchesKept int64
 	BytesRead, BytesKept     int64
 	RecordsRead, RecordsKept int64 // of the batches that had to be decoded
