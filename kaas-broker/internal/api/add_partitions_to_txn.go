@@ -9,7 +9,6 @@ package api
 
 import (
 	"context"
-	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -56,18 +55,11 @@ func (h *Handlers) addForBrokers(ctx context.Context, conn *protocol.Conn, reque
 		return
 	}
 	response.Transactions = make([]kmsg.AddPartitionsToTxnResponseTransaction, len(request.Transactions))
-	var work sync.WaitGroup
-	slots := make(chan struct{}, maxConcurrentGroups)
-	for i := range request.Transactions {
+	inParallel(len(request.Transactions), func(i int) {
 		wanted := &request.Transactions[i]
-		slots <- struct{}{}
-		work.Go(func() {
-			defer func() { <-slots }()
-			response.Transactions[i].TransactionalID = wanted.TransactionalID
-			response.Transactions[i].Topics = h.addToTransaction(ctx, conn, wanted, request.Version)
-		})
-	}
-	work.Wait()
+		response.Transactions[i].TransactionalID = wanted.TransactionalID
+		response.Transactions[i].Topics = h.addToTransaction(ctx, conn, wanted, request.Version)
+	})
 }
 
 // addToTransaction adds the partitions of one transaction, or asks about them, and answers each.
@@ -103,14 +95,14 @@ func setEach(partitions []addedPartition, err error) {
 
 func (h *Handlers) addOrVerify(ctx context.Context, wanted *kmsg.AddPartitionsToTxnRequestTransaction, partitions []addedPartition, version int16) {
 	producer := coordinator.Producer{ID: wanted.ProducerID, Epoch: wanted.ProducerEpoch}
-	if !wanted.VerifyOnly {
-		err := h.Transactions.AddPartitions(ctx, wanted.TransactionalID, producer, distinct(partitions))
-		setEach(partitions, fencedFrom(knowsFenced, version, err))
-		return
-	}
 	names := make([]coordinator.TransactionPartition, len(partitions))
 	for i := range partitions {
 		names[i] = partitions[i].TransactionPartition
+	}
+	if !wanted.VerifyOnly {
+		err := h.Transactions.AddPartitions(ctx, wanted.TransactionalID, producer, once(names))
+		setEach(partitions, fencedFrom(knowsFenced, version, err))
+		return
 	}
 	results, err := h.Transactions.VerifyPartitions(ctx, wanted.TransactionalID, producer, names)
 	if err != nil {
@@ -120,19 +112,6 @@ func (h *Handlers) addOrVerify(ctx context.Context, wanted *kmsg.AddPartitionsTo
 	for i := range partitions {
 		partitions[i].err = results[i]
 	}
-}
-
-// distinct names each partition once, however often a request does.
-func distinct(partitions []addedPartition) []coordinator.TransactionPartition {
-	seen := map[coordinator.TransactionPartition]bool{}
-	var names []coordinator.TransactionPartition
-	for i := range partitions {
-		if name := partitions[i].TransactionPartition; !seen[name] {
-			seen[name] = true
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // partitionsToAdd finds the partitions of a request in its order. whole says that each may be added.

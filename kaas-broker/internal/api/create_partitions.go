@@ -36,7 +36,7 @@ func (h *Handlers) createPartitions(ctx context.Context, r *protocol.Request, re
 	response := responseTo[*kmsg.CreatePartitionsResponse](request)
 	for _, g := range growths {
 		if g.err == nil && !request.ValidateOnly {
-			client.awaitServed(ctx, h.Partitions, g.topic, g.before)
+			h.awaitServed(ctx, g.topic, g.before, client.until)
 		}
 		row := kmsg.NewCreatePartitionsResponseTopic()
 		row.Topic = g.wanted.Topic

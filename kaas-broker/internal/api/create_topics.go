@@ -41,7 +41,7 @@ func (h *Handlers) createTopics(ctx context.Context, r *protocol.Request, reques
 	response := responseTo[*kmsg.CreateTopicsResponse](request)
 	for _, c := range creations {
 		if c.err == nil && !request.ValidateOnly {
-			client.awaitServed(ctx, h.Partitions, c.topic, 0)
+			h.awaitServed(ctx, c.topic, 0, client.until)
 		}
 		response.Topics = append(response.Topics, h.createdTopic(r.Conn, c))
 	}

@@ -8,7 +8,6 @@ package api
 
 import (
 	"context"
-	"sync"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -19,34 +18,14 @@ func (h *Handlers) deleteGroups(ctx context.Context, r *protocol.Request, reques
 	response := responseTo[*kmsg.DeleteGroupsResponse](request)
 	ids := once(request.Groups)
 	response.Groups = make([]kmsg.DeleteGroupsResponseGroup, len(ids))
-	var work sync.WaitGroup
-	slots := make(chan struct{}, maxConcurrentGroups)
-	for i, id := range ids {
-		slots <- struct{}{}
-		work.Go(func() {
-			defer func() { <-slots }()
-			err := h.mayGroup(r.Conn, kmsg.ACLOperationDelete, id)
-			if err == nil {
-				err = h.Groups.Delete(ctx, id)
-			}
-			row := &response.Groups[i]
-			row.Default()
-			row.Group, row.ErrorCode = id, codeOf(err)
-		})
-	}
-	work.Wait()
-	return response, ctx.Err()
-}
-
-// once leaves the first mention of each text.
-func once(ids []string) []string {
-	named := make(map[string]bool, len(ids))
-	var each []string
-	for _, id := range ids {
-		if !named[id] {
-			named[id] = true
-			each = append(each, id)
+	inParallel(len(ids), func(i int) {
+		err := h.mayGroup(r.Conn, kmsg.ACLOperationDelete, ids[i])
+		if err == nil {
+			err = h.Groups.Delete(ctx, ids[i])
 		}
-	}
-	return each
+		row := &response.Groups[i]
+		row.Default()
+		row.Group, row.ErrorCode = ids[i], codeOf(err)
+	})
+	return response, ctx.Err()
 }

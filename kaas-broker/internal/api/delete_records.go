@@ -9,7 +9,6 @@ package api
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -19,18 +18,20 @@ import (
 	"github.com/kaas-rs/kaas/kaas-protocol"
 )
 
-// parallelDeletes is how many partitions of one request are worked on at a time: each costs a few round trips to the file system.
-const parallelDeletes = 8
+// deletion is one partition of a request whose records may be deleted.
+type deletion struct {
+	topic  *catalog.Topic
+	offset int64
+	row    *kmsg.DeleteRecordsResponseTopicPartition
+}
 
 func (h *Handlers) deleteRecords(ctx context.Context, r *protocol.Request, request *kmsg.DeleteRecordsRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DeleteRecordsResponse](request)
 	limited, cancel := context.WithTimeout(ctx, max(time.Duration(request.TimeoutMillis)*time.Millisecond, leastTimeout))
 	defer cancel()
-	var work sync.WaitGroup
-	defer work.Wait()
-	slots := make(chan struct{}, parallelDeletes)
 	snapshot := h.Catalog.Snapshot()
 	onlyOnce(request)
+	var deletions []deletion
 	response.Topics = make([]kmsg.DeleteRecordsResponseTopic, len(request.Topics))
 	for t, wanted := range request.Topics {
 		topic, err := h.topicFor(r.Conn, snapshot, kmsg.ACLOperationDelete, wanted.Topic)
@@ -44,15 +45,14 @@ func (h *Handlers) deleteRecords(ctx context.Context, r *protocol.Request, reque
 				row.ErrorCode = codeOf(err)
 				continue
 			}
-			slots <- struct{}{}
-			work.Go(func() {
-				defer func() { <-slots }()
-				low, err := h.deleteBefore(limited, topic, partition.Partition, partition.Offset)
-				row.LowWatermark, row.ErrorCode = low, codeOf(err)
-			})
+			deletions = append(deletions, deletion{topic, partition.Offset, row})
 		}
 	}
-	work.Wait()
+	inParallel(len(deletions), func(i int) {
+		d := deletions[i]
+		low, err := h.deleteBefore(limited, d.topic, d.row.Partition, d.offset)
+		d.row.LowWatermark, d.row.ErrorCode = low, codeOf(err)
+	})
 	return response, ctx.Err()
 }
 

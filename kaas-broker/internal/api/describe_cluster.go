@@ -14,7 +14,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-protocol"
 )
 
-// endpointBrokers is the endpoint type of a client that wants brokers; 2 stands for controllers.
+// What kind of endpoints a client wants (KIP-919).
 const (
 	endpointBrokers     int8 = 1
 	endpointControllers int8 = 2
@@ -33,21 +33,11 @@ func (h *Handlers) describeCluster(_ context.Context, r *protocol.Request, reque
 	}
 	response.ClusterID = h.Broker.ClusterID
 	response.ControllerID = h.Broker.NodeID
-	broker := kmsg.NewDescribeClusterResponseBroker()
-	broker.NodeID, broker.Rack = h.Broker.NodeID, h.rack()
-	broker.Host, broker.Port = h.Broker.Advertised(r.Conn.Listener())
-	response.Brokers = append(response.Brokers, broker)
+	self, broker := h.endpoint(r.Conn.Listener()), kmsg.NewDescribeClusterResponseBroker()
+	broker.NodeID, broker.Host, broker.Port, broker.Rack = self.NodeID, self.Host, self.Port, self.Rack
+	response.Brokers = []kmsg.DescribeClusterResponseBroker{broker}
 	if request.IncludeClusterAuthorizedOperations {
 		response.ClusterAuthorizedOperations = h.authorizedOperations(r.Conn, kmsg.ACLResourceTypeCluster, clusterResource)
 	}
 	return response, nil
-}
-
-// rack is the broker's rack as messages have it: nil when there is none.
-func (h *Handlers) rack() *string {
-	if h.Broker.Rack == "" {
-		return nil
-	}
-	rack := h.Broker.Rack
-	return &rack
 }

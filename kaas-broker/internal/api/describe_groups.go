@@ -8,7 +8,6 @@ package api
 
 import (
 	"context"
-	"sync"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -19,16 +18,9 @@ import (
 func (h *Handlers) describeGroups(ctx context.Context, r *protocol.Request, request *kmsg.DescribeGroupsRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DescribeGroupsResponse](request)
 	response.Groups = make([]kmsg.DescribeGroupsResponseGroup, len(request.Groups))
-	var work sync.WaitGroup
-	slots := make(chan struct{}, maxConcurrentGroups)
-	for i, id := range request.Groups {
-		slots <- struct{}{}
-		work.Go(func() {
-			defer func() { <-slots }()
-			response.Groups[i] = h.describeGroup(ctx, r.Conn, id)
-		})
-	}
-	work.Wait()
+	inParallel(len(request.Groups), func(i int) {
+		response.Groups[i] = h.describeGroup(ctx, r.Conn, request.Groups[i])
+	})
 	for i := range response.Groups {
 		if row := &response.Groups[i]; request.IncludeAuthorizedOperations && row.ErrorCode == 0 {
 			row.AuthorizedOperations = h.authorizedOperations(r.Conn, kmsg.ACLResourceTypeGroup, row.Group)

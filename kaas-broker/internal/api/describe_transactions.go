@@ -8,7 +8,6 @@ package api
 
 import (
 	"context"
-	"sync"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -19,16 +18,9 @@ import (
 func (h *Handlers) describeTransactions(ctx context.Context, r *protocol.Request, request *kmsg.DescribeTransactionsRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DescribeTransactionsResponse](request)
 	response.TransactionStates = make([]kmsg.DescribeTransactionsResponseTransactionState, len(request.TransactionalIDs))
-	var work sync.WaitGroup
-	slots := make(chan struct{}, maxConcurrentGroups)
-	for i, id := range request.TransactionalIDs {
-		slots <- struct{}{}
-		work.Go(func() {
-			defer func() { <-slots }()
-			response.TransactionStates[i] = h.describeTransaction(ctx, r.Conn, id)
-		})
-	}
-	work.Wait()
+	inParallel(len(request.TransactionalIDs), func(i int) {
+		response.TransactionStates[i] = h.describeTransaction(ctx, r.Conn, request.TransactionalIDs[i])
+	})
 	return response, ctx.Err()
 }
 

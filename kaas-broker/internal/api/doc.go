@@ -1,8 +1,8 @@
 // Package api answers Kafka requests: one file per API, which opens with the key, the versions and where kaas deviates from Apache Kafka 3.7.
 //
 // [New] takes what the handlers work on ([Deps], small interfaces) and [Handlers.Table] gives the rows for the protocol server. errors.go is the one
-// place where a Go error becomes a Kafka error code. The package keeps no topics, no partitions and no files; it holds the fetch sessions and the
-// block of producer ids that are in use.
+// place where a Go error becomes a Kafka error code. The package keeps no topics, no partitions and no files; it holds the fetch
+// sessions and bounds how many records are decompressed at a time.
 //
 // Life cycle: New, then any number of requests. Handlers are safe for concurrent use, start no goroutine that outlives its request, and have nothing to close.
 //

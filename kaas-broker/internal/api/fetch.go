@@ -3,7 +3,8 @@ package api
 // Fetch, key 1, v0-v16. Pipelined, but all its work is done when its turn to answer has come: sessions and long polls go in request order.
 //
 // A response carries file sections, not copies; no record is decoded, except to convert down for v0-v3. The long poll waits for watermarks, not for
-// timers. An error of a log is answered at once; a partition that is unknown here is not waited for, nor does it end the wait for others. A fetch that would return nothing first makes sure that the leader has not been replaced: one that has would serve emptiness for ever.
+// timers. An error of a log is answered at once; a partition that is unknown here is not waited for, nor does it end the wait for others. A fetch that would
+// return nothing first makes sure that the leader has not been replaced: one that has would serve emptiness for ever.
 //
 // Deviations: a partition that has reached its own partition_max_bytes is answered at once, even below min_bytes (Kafka waits). With
 // OFFSET_OUT_OF_RANGE the real bounds are told (3.7: -1). Replica ids and racks do not matter: there are no followers, and the leader is always the one to
@@ -39,7 +40,9 @@ type fetchCall struct {
 	rows     []fetchRow // one for each wanted partition
 	maxBytes int
 	minBytes int
-	looked   bool // every partition was read once
+
+	looked     bool // every partition was read once
+	redirected bool // a partition names its leader, whose endpoint has to be told
 
 	one fetchRoom
 }

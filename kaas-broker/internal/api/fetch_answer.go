@@ -70,8 +70,8 @@ func (c *fetchCall) reply() protocol.Reply {
 		n := len(response.Topics) - 1
 		response.Topics[n].Partitions, reply.Sections[n] = partitions[first:], sections[first:]
 	}
-	if c.request.Version >= fetchWithLeader {
-		c.addEndpoints(response)
+	if c.redirected {
+		response.Brokers = []kmsg.FetchResponseBroker{kmsg.FetchResponseBroker(c.handlers.endpoint(c.conn.Listener()))}
 	}
 	return reply
 }
@@ -145,21 +145,6 @@ func (c *fetchCall) addLeader(answer *kmsg.FetchResponseTopicPartition, row *fet
 	}
 	if node, epoch, known := c.handlers.leaderHint(row.topic, answer.Partition); known {
 		answer.CurrentLeader.LeaderID, answer.CurrentLeader.LeaderEpoch = node, epoch
-	}
-}
-
-// addEndpoints tells where the leaders are that the answer names.
-func (c *fetchCall) addEndpoints(response *kmsg.FetchResponse) {
-	for t := range response.Topics {
-		for p := range response.Topics[t].Partitions {
-			if response.Topics[t].Partitions[p].CurrentLeader.LeaderID != c.handlers.Broker.NodeID {
-				continue
-			}
-			broker := kmsg.NewFetchResponseBroker()
-			broker.NodeID, broker.Rack = c.handlers.Broker.NodeID, c.handlers.rack()
-			broker.Host, broker.Port = c.handlers.Broker.Advertised(c.conn.Listener())
-			response.Brokers = []kmsg.FetchResponseBroker{broker}
-			return
-		}
+		c.redirected = true
 	}
 }

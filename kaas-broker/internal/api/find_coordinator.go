@@ -55,8 +55,8 @@ func (h *Handlers) coordinatorOf(conn *protocol.Conn, of int8, key string) kmsg.
 		row.ErrorCode, row.ErrorMessage = refused.Code, shortened(refused.Description)
 		return row
 	}
-	row.NodeID = h.Broker.NodeID
-	row.Host, row.Port = h.Broker.Advertised(conn.Listener())
+	self := h.endpoint(conn.Listener())
+	row.NodeID, row.Host, row.Port = self.NodeID, self.Host, self.Port
 	return row
 }
 

@@ -50,9 +50,6 @@ func whileServing(ctx context.Context, conn *protocol.Conn) (context.Context, co
 	return serving, func() { cancel(context.Canceled) }
 }
 
-// maxConcurrentGroups is how many groups of one request are worked on at a time: each waits for a file operation.
-const maxConcurrentGroups = 8
-
 // hostOf is a client's address as Kafka shows it.
 func hostOf(conn *protocol.Conn) string {
 	if conn.Remote() == nil {

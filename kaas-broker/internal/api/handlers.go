@@ -33,16 +33,6 @@ type Topics interface {
 	AlterTopicConfig(ctx context.Context, topic string, validateOnly bool, change func(overrides map[string]string) error) (*catalog.Topic, error)
 }
 
-// Identity is who this broker is, as clients are told.
-type Identity struct {
-	ClusterID string
-	NodeID    int32
-	// Rack is empty when there is none.
-	Rack string
-	// Advertised is where clients of the named listener reach this broker.
-	Advertised func(listener string) (host string, port int32)
-}
-
 // Deps are what the handlers work on. Catalog, Partitions, Topics, Groups, Transactions, ProducerIDs, Broker and Config are required.
 type Deps struct {
 	Catalog      *catalog.Catalog

@@ -6,7 +6,8 @@ package api
 // member until its session ends.
 //
 // Deviations: what the members of a group offer may take 16 MiB together, else GROUP_MAX_SIZE_REACHED. Members above 64 KiB may take 128 MiB in all groups
-// together, else COORDINATOR_NOT_AVAILABLE. A protocol that is named twice counts once (Kafka: UNKNOWN_SERVER_ERROR). When the broker drains, members that wait are answered NOT_COORDINATOR and join again elsewhere.
+// together, else COORDINATOR_NOT_AVAILABLE. A protocol that is named twice counts once (Kafka: UNKNOWN_SERVER_ERROR). When the broker drains, members that
+// wait are answered NOT_COORDINATOR and join again elsewhere.
 
 import (
 	"context"

@@ -67,11 +67,6 @@ func (h *Handlers) listOffsets(ctx context.Context, r *protocol.Request, request
 	return response, ctx.Err()
 }
 
-type partitionName struct {
-	topic string
-	index int32
-}
-
 // namedTwice finds the partitions that a request names more than once: each mention is refused, but in v0, whose clients asked for several times so.
 func namedTwice(request *kmsg.ListOffsetsRequest) map[partitionName]bool {
 	if request.Version == 0 || len(request.Topics) == 1 && len(request.Topics[0].Partitions) == 1 {

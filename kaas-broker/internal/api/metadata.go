@@ -7,7 +7,9 @@ package api
 // and made again.
 //
 // Deviations: a topic that the request creates is answered when its partitions are served, not with UNKNOWN_TOPIC_OR_PARTITION; if it
-// cannot be created the answer says why (Kafka: UNKNOWN_TOPIC_OR_PARTITION for ever, also for a name that collides). Replicas and ISR are the leader. A topic without name and id is INVALID_REQUEST (Kafka: UNKNOWN_SERVER_ERROR). A request of v10 or v11 by topic id, or without a name, is refused (INVALID_REQUEST for its topics, as Kafka does) but lists the brokers.
+// cannot be created the answer says why (Kafka: UNKNOWN_TOPIC_OR_PARTITION for ever, also for a name that collides). Replicas and ISR are the leader. A topic
+// without name and id is INVALID_REQUEST (Kafka: UNKNOWN_SERVER_ERROR). A request of v10 or v11 by topic id, or without a name, is refused (INVALID_REQUEST for
+// its topics, as Kafka does) but lists the brokers.
 
 import (
 	"context"
@@ -43,10 +45,7 @@ func (h *Handlers) metadata(ctx context.Context, r *protocol.Request, request *k
 
 // metadataCluster fills in who the brokers are.
 func (h *Handlers) metadataCluster(conn *protocol.Conn, response *kmsg.MetadataResponse) {
-	broker := kmsg.NewMetadataResponseBroker()
-	broker.NodeID, broker.Rack = h.Broker.NodeID, h.rack()
-	broker.Host, broker.Port = h.Broker.Advertised(conn.Listener())
-	response.Brokers = []kmsg.MetadataResponseBroker{broker}
+	response.Brokers = []kmsg.MetadataResponseBroker{h.endpoint(conn.Listener())}
 	cluster := h.Broker.ClusterID
 	response.ClusterID, response.ControllerID = &cluster, h.Broker.NodeID
 }
@@ -64,10 +63,7 @@ func namesTopicsByItsVersion(request *kmsg.MetadataRequest) bool {
 
 func refuseMetadata(request *kmsg.MetadataRequest, response *kmsg.MetadataResponse) {
 	for _, wanted := range request.Topics {
-		name := ""
-		if wanted.Topic != nil {
-			name = *wanted.Topic
-		}
+		name := textOf(wanted.Topic)
 		row := kmsg.NewMetadataResponseTopic()
 		row.ErrorCode, row.Topic, row.TopicID = kerr.InvalidRequest.Code, &name, wanted.TopicID
 		response.Topics = append(response.Topics, row)

@@ -36,16 +36,6 @@ func (h *Handlers) missingTopic(ctx context.Context, conn *protocol.Conn, name s
 		h.Logger.Warn().Err(err).Str("topic", name).Msg("topic could not be created automatically")
 		return nil, err
 	}
-	h.awaitLeaders(ctx, topic)
+	h.awaitServed(ctx, topic, 0, time.Now().Add(leaderWait))
 	return topic, nil
-}
-
-// awaitLeaders returns when every partition of a new topic is served, has failed once, or leaderWait is over.
-func (h *Handlers) awaitLeaders(ctx context.Context, topic *catalog.Topic) {
-	ctx, cancel := context.WithTimeout(ctx, leaderWait)
-	defer cancel()
-	for index := range topic.Partitions {
-		// What became of it is looked up again when the answer is made.
-		_, _ = h.Partitions.Await(ctx, topic, index)
-	}
 }

@@ -9,7 +9,6 @@ package api
 
 import (
 	"context"
-	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -35,16 +34,9 @@ func (h *Handlers) offsetFetch(ctx context.Context, r *protocol.Request, request
 		return response, ctx.Err()
 	}
 	response.Groups = make([]kmsg.OffsetFetchResponseGroup, len(request.Groups))
-	var work sync.WaitGroup
-	slots := make(chan struct{}, maxConcurrentGroups)
-	for i := range request.Groups {
-		slots <- struct{}{}
-		work.Go(func() {
-			defer func() { <-slots }()
-			response.Groups[i] = h.committedOf(ctx, r.Conn, request, &request.Groups[i])
-		})
-	}
-	work.Wait()
+	inParallel(len(request.Groups), func(i int) {
+		response.Groups[i] = h.committedOf(ctx, r.Conn, request, &request.Groups[i])
+	})
 	return response, ctx.Err()
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -10,6 +11,12 @@ import (
 	"github.com/kaas-rs/kaas/kaas-protocol"
 	"github.com/kaas-rs/kaas/kaas-storage"
 )
+
+// partitionName is a partition as requests name it.
+type partitionName struct {
+	topic string
+	index int32
+}
 
 // topicFor finds a topic by name for a client that wants to do operation on it. Whether a topic exists is not told to who may not know.
 func (h *Handlers) topicFor(conn *protocol.Conn, snapshot *catalog.Snapshot, operation kmsg.ACLOperation, name string) (*catalog.Topic, error) {
@@ -29,6 +36,17 @@ func (h *Handlers) partition(topic *catalog.Topic, index int32) (*storage.Partit
 		return nil, kerr.UnknownTopicOrPartition
 	}
 	return h.Partitions.Partition(topic, index)
+}
+
+// awaitServed returns when the topic's partitions from first on are served or have failed once, so that the first produce after the answer finds a leader,
+// or when the client's time is up. What was changed is changed whether they are served or not.
+func (h *Handlers) awaitServed(ctx context.Context, topic *catalog.Topic, first int32, until time.Time) {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	for index := first; index < topic.Partitions && ctx.Err() == nil; index++ {
+		// What became of it is the business of whoever uses the partition.
+		_, _ = h.Partitions.Await(ctx, topic, index)
+	}
 }
 
 // checkLeaderEpoch compares the epoch that a client believes to be current with the partition's (KIP-320); -1 is not checked.

@@ -43,8 +43,10 @@ type produceCall struct {
 	verified map[partitionName]verified // nil without batches of a transaction
 	listener string
 	deadline time.Time
-	failed   bool // a partition has an error
 	held     bool // an append may still read the request's bytes
+
+	failed     bool // a partition has an error
+	redirected bool // a partition names its leader, whose endpoint has to be told
 
 	// Room for the answer to a request of one partition.
 	answer  kmsg.ProduceResponse

@@ -23,8 +23,8 @@ func (c *produceCall) finish(ctx context.Context) (protocol.Reply, error) {
 	if c.request.Acks == acksNone {
 		return protocol.Reply{Close: c.failed, Recycle: !c.held}, nil
 	}
-	if c.failed && c.request.Version >= 10 {
-		c.addEndpoints()
+	if c.redirected {
+		c.response.Brokers = []kmsg.ProduceResponseBroker{kmsg.ProduceResponseBroker(c.handlers.endpoint(c.listener))}
 	}
 	return protocol.Reply{Message: c.response, Recycle: !c.held}, nil
 }
@@ -75,6 +75,7 @@ func (c *produceCall) fail(row *kmsg.ProduceResponseTopicPartition, topic *catal
 	}
 	if node, epoch, known := c.handlers.leaderHint(topic, row.Partition); known {
 		row.CurrentLeader.LeaderID, row.CurrentLeader.LeaderEpoch = node, epoch
+		c.redirected = true
 	}
 }
 
@@ -102,43 +103,4 @@ func tellsLogStart(err error) bool {
 	rejected := (*batch.RejectedError)(nil)
 	return errors.As(err, &rejected) && len(rejected.Records) > 0 ||
 		errors.Is(err, storage.ErrOutOfOrderSequence) || errors.Is(err, storage.ErrProducerEpoch) || errors.Is(err, storage.ErrInvalidTransaction)
-}
-
-// addEndpoints tells where the leaders are that the answer names.
-func (c *produceCall) addEndpoints() {
-	for t := range c.response.Topics {
-		for p := range c.response.Topics[t].Partitions {
-			if c.response.Topics[t].Partitions[p].CurrentLeader.LeaderID != c.handlers.Broker.NodeID {
-				continue
-			}
-			broker := kmsg.NewProduceResponseBroker()
-			broker.NodeID, broker.Rack = c.handlers.Broker.NodeID, c.handlers.rack()
-			broker.Host, broker.Port = c.handlers.Broker.Advertised(c.listener)
-			c.response.Brokers = []kmsg.ProduceResponseBroker{broker}
-			return
-		}
-	}
-}
-
-// mentions knows, of a request that names partitions more than once, which mention of each counts: the last, as in Kafka.
-type mentions map[partitionName]*kmsg.ProduceRequestTopicPartition
-
-// lastMentions is nil for a request of one partition.
-func lastMentions(request *kmsg.ProduceRequest, partitions int) mentions {
-	if partitions < 2 {
-		return nil
-	}
-	last := make(mentions, partitions)
-	for t := range request.Topics {
-		topic := &request.Topics[t]
-		for p := range topic.Partitions {
-			last[partitionName{topic.Topic, topic.Partitions[p].Partition}] = &topic.Partitions[p]
-		}
-	}
-	return last
-}
-
-// repeated reports whether a later mention of the same partition counts instead.
-func (m mentions) repeated(topic string, partition *kmsg.ProduceRequestTopicPartition) bool {
-	return m != nil && m[partitionName{topic, partition.Partition}] != partition
 }

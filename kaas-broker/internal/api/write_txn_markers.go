@@ -11,7 +11,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -57,31 +56,19 @@ func (h *Handlers) markTopic(
 	ctx context.Context, marker *kmsg.WriteTxnMarkersRequestMarker, topic *catalog.Topic, refused error, partitions []int32,
 ) []kmsg.WriteTxnMarkersResponseMarkerTopicPartition {
 	rows := make([]kmsg.WriteTxnMarkersResponseMarkerTopicPartition, len(partitions))
-	first := map[int32]int{}
-	var work sync.WaitGroup
-	slots := make(chan struct{}, maxConcurrentGroups)
-	for i, index := range partitions {
-		rows[i].Partition = index
-		_, again := first[index]
-		switch {
-		case refused != nil:
-			rows[i].ErrorCode = codeOf(refused)
-		case !topic.HasPartition(index):
-			rows[i].ErrorCode = kerr.UnknownTopicOrPartition.Code
-		case !again:
-			first[index] = i
-			slots <- struct{}{}
-			work.Go(func() {
-				defer func() { <-slots }()
-				rows[i].ErrorCode = codeOf(h.writeMarker(ctx, marker, topic, index))
-			})
+	distinct := once(partitions)
+	errs := make([]error, len(distinct))
+	inParallel(len(distinct), func(i int) {
+		if errs[i] = refused; refused == nil {
+			errs[i] = h.writeMarker(ctx, marker, topic, distinct[i])
 		}
+	})
+	codes := make(map[int32]int16, len(distinct))
+	for i, index := range distinct {
+		codes[index] = codeOf(errs[i])
 	}
-	work.Wait()
 	for i, index := range partitions {
-		if original, written := first[index]; written {
-			rows[i].ErrorCode = rows[original].ErrorCode
-		}
+		rows[i].Partition, rows[i].ErrorCode = index, codes[index]
 	}
 	return rows
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
-	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-protocol"
 )
 
@@ -28,15 +27,4 @@ func (p patience) begin(ctx context.Context) (context.Context, error) {
 		return nil, kerr.RequestTimedOut
 	}
 	return context.WithoutCancel(ctx), nil
-}
-
-// awaitServed returns when the topic's partitions from first on are served or have failed once, so that the first produce after the answer finds a
-// leader. The change is made whether they are or not.
-func (p patience) awaitServed(ctx context.Context, partitions Partitions, topic *catalog.Topic, first int32) {
-	ctx, cancel := context.WithDeadline(ctx, p.until)
-	defer cancel()
-	for index := first; index < topic.Partitions && ctx.Err() == nil; index++ {
-		// What became of it is the business of whoever uses the partition.
-		_, _ = partitions.Await(ctx, topic, index)
-	}
 }
