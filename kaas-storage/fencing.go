@@ -18,8 +18,8 @@ const probePrefix = ".kaas-probe."
 const probeLifetime = time.Hour
 
 // CheckFencing tries, in a directory, what every claim relies on: that a directory can be made once, and that whoever holds it learns of its removal.
-// It returns ErrNotFencing where that is not so, a *StorageError where it could not be tried, and nil otherwise. One process cannot see
-// whether a removal on another machine is noticed, too; the program kaas-log tries that.
+// It returns ErrNotFencing where that is not so, a *StorageError where it could not be tried or what it made could not be removed, both where both
+// hold, and nil otherwise. One process cannot see whether a removal on another machine is noticed, too; the program kaas-log tries that.
 //
 // Four questions: mkdir is the atomic step; a probe that a crash leaves behind is removed by whoever comes an hour later; nothing is written in its name, so that
 // nobody need be fenced; and the name is random, so that it is nobody else's.
@@ -28,11 +28,11 @@ func CheckFencing(dir vfs.Dir) error {
 	if err := dir.Mkdir(name); err != nil {
 		return &StorageError{Op: "make probe", Path: dir.Path(), Err: err}
 	}
-	err := probe(dir, name)
+	verdict := probe(dir, name)
 	if err := dir.Rmdir(name); err != nil && !isGone(err) {
-		return &StorageError{Op: "remove probe", Path: dir.Path(), Err: err}
+		return errors.Join(verdict, &StorageError{Op: "remove probe", Path: dir.Path(), Err: err})
 	}
-	return err
+	return verdict
 }
 
 // probe makes, holds and removes a claim.

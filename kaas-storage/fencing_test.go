@@ -20,6 +20,7 @@ type lenientFS struct {
 	vfs.FS
 	check func(truth error) error
 	mkdir func(truth func() error) error
+	rmdir func(truth func() error) error
 }
 
 type lenientDir struct {
@@ -41,6 +42,14 @@ func (d lenientDir) Mkdir(name string) error {
 	truth := func() error { return d.Dir.Mkdir(name) }
 	if d.fs.mkdir != nil {
 		return d.fs.mkdir(truth)
+	}
+	return truth()
+}
+
+func (d lenientDir) Rmdir(name string) error {
+	truth := func() error { return d.Dir.Rmdir(name) }
+	if d.fs.rmdir != nil {
+		return d.fs.rmdir(truth)
 	}
 	return truth()
 }
@@ -88,6 +97,23 @@ func TestVolumeThatDoesNotFenceIsRefused(t *testing.T) {
 			names := listing(t, c.fs.FS)
 			if len(names) > 1 || (len(names) == 1) != (err == nil) {
 				t.Errorf("%v is in the volume; the stamp belongs there if it was opened, and nothing else", names)
+			}
+		})
+	}
+}
+
+// A directory that cannot be removed again does not hide what was found, even where it looks like a full volume, which is opened all the same.
+func TestVerdictOutlivesItsProbe(t *testing.T) {
+	for name, failure := range map[string]error{"broken": syscall.EIO, "full": syscall.ENOSPC} {
+		t.Run(name, func(t *testing.T) {
+			volume := lenientFS{
+				FS:    vfs.NewMem(0),
+				check: func(error) error { return vfs.ErrUnlinked },
+				rmdir: func(func() error) error { return failure },
+			}
+			_, err := storage.OpenVolume(volume, storage.VolumeOptions{ClusterID: "c", ID: "v"})
+			if !errors.Is(err, storage.ErrNotFencing) || !errors.Is(err, failure) {
+				t.Errorf("%v, want %v and %v", err, storage.ErrNotFencing, failure)
 			}
 		})
 	}

@@ -84,7 +84,7 @@ func OpenVolume(filesystem vfs.FS, o VolumeOptions) (*Volume, error) {
 	v := newVolume(filesystem, o.ID, o.Slots)
 	v.reserve, v.relieve = o.Reserve, o.Relieve
 	// On a full volume takeovers try it: they need a directory, too.
-	if err := v.checkFencing(); err != nil && !isFull(err) {
+	if err := v.checkFencing(); err != nil && (errors.Is(err, ErrNotFencing) || !isFull(err)) {
 		return nil, err
 	}
 	if !stamped {
