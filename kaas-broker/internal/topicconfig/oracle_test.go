@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -114,10 +115,11 @@ func startKafka(t *testing.T) net.Conn {
 	return conn
 }
 
-// freePorts finds a port that is free together with the one 10,000 above, which the controller takes.
+// freePorts finds a port that is free together with the one 10,000 above, which the controller takes. Both lie below those that the system gives to
+// whoever asks for any: until Kafka has them, seconds later, another test's listener or connection could get them.
 func freePorts(t *testing.T) int {
 	t.Helper()
-	for port := 21000 + os.Getpid()%5000; port < 31000; port++ {
+	for port := 21000 + os.Getpid()%1000; port < 22700; port++ {
 		low, errLow := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		high, errHigh := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+10000))
 		if errLow == nil {
@@ -159,6 +161,11 @@ func describeConfigs(t *testing.T, conn net.Conn, kind kmsg.ConfigResourceType, 
 	request.Resources = append(request.Resources, resource)
 	response := kmsg.NewPtrDescribeConfigsResponse()
 	ask(t, conn, request, response)
+	// Kafka answers CreateTopics when its controller has the topic. Its broker follows a moment later, on a busy machine after several.
+	for deadline := time.Now().Add(time.Minute); response.Resources[0].ErrorCode == kerr.UnknownTopicOrPartition.Code && time.Now().Before(deadline); {
+		time.Sleep(100 * time.Millisecond)
+		ask(t, conn, request, response)
+	}
 	if code := response.Resources[0].ErrorCode; code != 0 {
 		t.Fatalf("describe configs: error %d", code)
 	}
