@@ -10,9 +10,6 @@ import (
 // told nothing. Copies share their content.
 type Values struct{ given map[string]configdef.Value }
 
-// DefaultValues returns the values of a process that was told nothing.
-func DefaultValues() Values { return Values{} }
-
 // Lookup returns the value that holds for the key: the one that was set, else the default. It is false for null and
 // for keys that do not exist.
 func (v Values) Lookup(name string) (configdef.Value, bool) {

@@ -20,16 +20,6 @@ func AtLeast(minimum int64) Check {
 	}
 }
 
-// Between accepts integers from minimum to maximum, both included.
-func Between(minimum, maximum int64) Check {
-	return func(name string, v Value) (string, string) {
-		if v.number > maximum {
-			return v.text, "Value must be no more than " + strconv.FormatInt(maximum, 10)
-		}
-		return AtLeast(minimum)(name, v)
-	}
-}
-
 // Ratio accepts real numbers from 0 to 1, both included.
 func Ratio(_ string, v Value) (string, string) {
 	switch {

@@ -17,15 +17,6 @@ type Definition struct {
 // Sensitive reports whether the key's value is a secret, which DescribeConfigs answers with null.
 func (d Definition) Sensitive() bool { return d.Type == TypePassword }
 
-// DefaultText returns the default as DescribeConfigs shows it, nil for null.
-func (d Definition) DefaultText() *string {
-	if d.NoDefault {
-		return nil
-	}
-	text := d.Default
-	return &text
-}
-
 // Parse reads a value the way Kafka's ConfigDef does: blanks around it are dropped, booleans match in any case, lists
 // split at commas. The error is a *ValueError.
 func (d Definition) Parse(raw string) (Value, error) {

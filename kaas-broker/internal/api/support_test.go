@@ -68,7 +68,7 @@ func newBench(t testing.TB, choose ...func(*setup)) *bench {
 	s := setup{fs: vfs.NewMem(256 << 20), config: config.Config{
 		Topics: config.Topics{AutoCreate: true, Partitions: 2},
 		Fetch:  config.Fetch{MaxBytes: 50 << 20, SessionSlots: 4},
-		Values: config.DefaultValues(),
+		Values: config.Values{},
 	}}
 	for _, c := range choose {
 		c(&s)

@@ -10,15 +10,11 @@ import (
 
 // Snapshot is the state of the catalog at one moment. It never changes.
 type Snapshot struct {
-	revision uint64
 	byName   map[string]*Topic
 	byID     map[uuid.UUID]*Topic
 	byFolded map[string]string // name with dots folded (see Fold) -> a topic that has it
 	sorted   []*Topic
 }
-
-// Revision grows with every change; 0 is the empty catalog of New.
-func (s *Snapshot) Revision() uint64 { return s.revision }
 
 // Len is the number of topics.
 func (s *Snapshot) Len() int { return len(s.sorted) }
@@ -46,7 +42,7 @@ func (s *Snapshot) Collision(name string) (string, bool) {
 
 // with returns a snapshot in which removed topics are missing and put ones replace their namesakes.
 func (s *Snapshot) with(put []*Topic, removed []string) *Snapshot {
-	next := &Snapshot{revision: s.revision + 1, byName: maps.Clone(s.byName)}
+	next := &Snapshot{byName: maps.Clone(s.byName)}
 	for _, name := range removed {
 		delete(next.byName, name)
 	}

@@ -12,9 +12,6 @@ type Fetch struct {
 // Wanted are the partitions to read, in this order. The slice is the caller's to read only.
 func (f *Fetch) Wanted() []Wanted { return f.wanted }
 
-// Incremental reports whether End leaves unchanged partitions out, so that an answer without topics is a valid one.
-func (f *Fetch) Incremental() bool { return f.session != nil }
-
 // End takes the results, one for each of Wanted in the same order, marks those to leave out, and returns the answer's session id.
 // The error is ErrEpoch when another request of the session has been begun meanwhile: the answer then has no topics. End must be
 // called once, or not at all if the request is not answered.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-k8s/api/v1alpha1"
@@ -110,21 +109,4 @@ func (s *Store) follows(ctx context.Context, r *record, name string, before *v1a
 		return nil, err
 	}
 	return s.topic(r), nil
-}
-
-// Republish computes anew what holds for each topic, after the broker's own configuration has changed.
-func (s *Store) Republish(ctx context.Context) error {
-	release, err := s.acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("republish topics: %w", err)
-	}
-	defer release()
-	names := make([]string, 0, len(s.records))
-	for name := range maps.Keys(s.records) {
-		if s.records[name].served() {
-			names = append(names, name)
-		}
-	}
-	s.publish(names...)
-	return nil
 }

@@ -2,37 +2,10 @@ package metastore
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 
-	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-storage/topicdir"
 )
-
-// admit says whether a topic of this name may be made.
-func (s *Store) admit(name string) error {
-	if err := catalog.ValidateName(name); err != nil {
-		return err
-	}
-	if r := s.records[name]; r != nil {
-		if r.deleting {
-			return fmt.Errorf("%w: %s", ErrDeleting, name)
-		}
-		return fmt.Errorf("%w: %s", ErrTopicExists, name)
-	}
-	if other, taken := s.folded[catalog.Fold(name)]; taken {
-		return fmt.Errorf("%w: %s and %s", ErrCollision, name, other)
-	}
-	// Two names with one object name would share one state.
-	if _, err := s.states.Stat(stateFile(name)); err == nil {
-		return fmt.Errorf("%w: the object name of %s is another topic's", ErrTopicExists, name)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("look for topic state: %w", err)
-	}
-	return nil
-}
 
 // apply makes directories, configuration and state follow a manifest that was judged before, with at least this many partitions. What it did
 // is in the record even when it fails; the next pass goes on from there.

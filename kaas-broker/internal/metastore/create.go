@@ -75,26 +75,6 @@ func (s *Store) createTopic(ctx context.Context, n NewTopic) (*catalog.Topic, er
 	return s.topic(r), nil
 }
 
-// judge makes all checks of a new topic.
-func (s *Store) judge(n NewTopic) error {
-	if err := s.admit(n.Name); err != nil {
-		return err
-	}
-	for _, f := range s.files {
-		// A person has asked for it already; the next pass makes it.
-		if f.manifest != nil && f.manifest.topic == n.Name {
-			return fmt.Errorf("%w: manifest %s asks for it", ErrTopicExists, f.name)
-		}
-	}
-	if err := errors.Join(s.checkPartitions(n.Partitions), s.checkRoom(n.Partitions)); err != nil {
-		return err
-	}
-	if _, err := s.options.Resolve(n.Config); err != nil {
-		return fmt.Errorf("%w: %w", ErrInvalidConfig, err)
-	}
-	return nil
-}
-
 // undoCreate takes back what a failed creation has left, so that a client which saw an error does not find the topic later. It does not end
 // with the client's context.
 func (s *Store) undoCreate(name string) error {

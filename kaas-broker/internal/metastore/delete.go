@@ -141,6 +141,11 @@ func (s *Store) finishDeletions(ctx context.Context, report func(Problem)) {
 	}
 }
 
+// isDone says whether an error is that of a context.
+func isDone(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // removeManifests removes every file that belongs to the topic, also copies and one that cannot be understood: each would bring it back.
 func (s *Store) removeManifests(topic string) error {
 	for _, name := range slices.Sorted(maps.Keys(s.files)) {

@@ -2,7 +2,6 @@ package metastore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -138,35 +137,4 @@ func (s *Store) publishChanged() {
 		}
 	}
 	s.publish(changed...)
-}
-
-// checkPartitions judges a number of partitions for itself.
-func (s *Store) checkPartitions(partitions int32) error {
-	switch {
-	case partitions < 1:
-		return fmt.Errorf("%w: %d", ErrInvalidPartitions, partitions)
-	case partitions > s.options.MaxPartitions:
-		return fmt.Errorf("%w: %d is more than %d", ErrInvalidPartitions, partitions, s.options.MaxPartitions)
-	}
-	return nil
-}
-
-// checkRoom judges a number of partitions that are to be made beside those of all topics.
-func (s *Store) checkRoom(more int32) error {
-	if s.options.RoomFor == nil || more <= 0 {
-		return nil
-	}
-	total := int(more)
-	for _, r := range s.records {
-		total += int(r.Partitions)
-	}
-	if err := s.options.RoomFor(total); err != nil {
-		return fmt.Errorf("%w: %w", ErrNoRoom, err)
-	}
-	return nil
-}
-
-// isDone says whether an error is that of a context.
-func isDone(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -108,7 +108,7 @@ func claims(op vfs.Op) (partition string, yes bool) {
 // effective is the configuration of a topic with these overrides.
 func (b *bench) effective(overrides map[string]string) topicconfig.Effective {
 	b.t.Helper()
-	e, err := topicconfig.Resolve(config.DefaultValues(), overrides)
+	e, err := topicconfig.Resolve(config.Values{}, overrides)
 	must(b.t, err)
 	return e
 }

@@ -63,7 +63,7 @@ func TestApply(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			before := maps.Clone(current)
-			got, err := topicconfig.Apply(config.DefaultValues(), current, c.changes)
+			got, err := topicconfig.Apply(config.Values{}, current, c.changes)
 			if !errors.Is(err, c.err) || (c.err == nil && !maps.Equal(got, c.want)) {
 				t.Errorf("got %v, %v; want %v, %v", got, err, c.want, c.err)
 			}

@@ -208,19 +208,11 @@ func milliseconds(count int64) time.Duration {
 	return time.Duration(min(max(count, -most), most)) * time.Millisecond
 }
 
+// compression is the codec that a valid compression.type names.
 func compression(name string) batch.Compression {
-	switch name {
-	case "uncompressed":
-		return batch.None
-	case "gzip":
-		return batch.Gzip
-	case "snappy":
-		return batch.Snappy
-	case "lz4":
-		return batch.Lz4
-	case "zstd":
-		return batch.Zstd
-	default:
+	codec, err := batch.ParseCompression(name)
+	if err != nil {
 		return batch.KeepCompression
 	}
+	return codec
 }

@@ -27,7 +27,7 @@ func brokerWith(t *testing.T, overrides ...string) config.Values {
 }
 
 func TestEngineDefaults(t *testing.T) {
-	effective, err := topicconfig.Resolve(config.DefaultValues(), nil)
+	effective, err := topicconfig.Resolve(config.Values{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestTopicOverBrokerOverDefault(t *testing.T) {
 }
 
 func TestInvalidValuesAreLeftOut(t *testing.T) {
-	effective, err := topicconfig.Resolve(config.DefaultValues(), map[string]string{
+	effective, err := topicconfig.Resolve(config.Values{}, map[string]string{
 		"retention.ms": "soon", "no.such": "1", "segment.bytes": "1000",
 	})
 	if err == nil || !strings.Contains(err.Error(), "no.such") || !strings.Contains(err.Error(), "retention.ms") {

@@ -61,7 +61,7 @@ func TestDescribeOfAnUntouchedTopicIsKafkas(t *testing.T) {
 		Synonyms      []string
 	}
 	recorded(t, "kafka-3.7.2-topic.json", &rows)
-	entries := topicconfig.Describe(config.DefaultValues(), nil, nil)
+	entries := topicconfig.Describe(config.Values{}, nil, nil)
 	for i, row := range rows {
 		entry := entries[i]
 		var names []string
@@ -96,7 +96,7 @@ func TestValuesAreJudgedAsKafkaJudges(t *testing.T) {
 		if skip {
 			continue
 		}
-		err := topicconfig.Validate(config.DefaultValues(), row.Config)
+		err := topicconfig.Validate(config.Values{}, row.Config)
 		if (err != nil) != (row.Code == 40) {
 			t.Errorf("%v: %v, but Kafka answered %d %q", row.Config, err, row.Code, row.Message)
 			continue
