@@ -149,6 +149,9 @@ func (p *Partition) enterVolume() error {
 // writeGroup writes at the segment's end. The position was never written before: it was assigned under the mutex, and a failed write
 // ends the epoch. A new file is made here, by exclusive creation, not at the roll: a segment without a batch has no file.
 func (p *Partition) writeGroup(watch *watchdog, g *commitGroup) error {
+	if err := p.leaveSegment(watch, g.segment); err != nil {
+		return err
+	}
 	made := g.segment.log.missing()
 	file, err := g.segment.log.acquire()
 	if err != nil {
@@ -156,9 +159,14 @@ func (p *Partition) writeGroup(watch *watchdog, g *commitGroup) error {
 	}
 	defer g.segment.log.release()
 	watch.begin()
-	g.segment.preallocate(file, g.position, g.bytes, p.config.Load().SegmentBytes)
+	config := p.config.Load()
+	g.segment.preallocate(file, g.position, g.bytes, config.SegmentBytes)
 	if _, err := file.WriteVec(g.buffers, g.position); err != nil {
 		return g.segment.fail("write", err)
+	}
+	g.segment.written = g.position + g.bytes
+	if config.FlushMessages <= 1 {
+		g.segment.extend(file, g.bytes, config.SegmentBytes)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,6 +177,17 @@ func (p *Partition) writeGroup(watch *watchdog, g *commitGroup) error {
 		p.unsynced.segments = append(p.unsynced.segments, g.segment)
 	}
 	return nil
+}
+
+// leaveSegment completes the segment that was written last, before a next one has a file.
+func (p *Partition) leaveSegment(watch *watchdog, next *segment) error {
+	last := p.lastWritten
+	p.lastWritten = next
+	if last == nil || last == next {
+		return nil
+	}
+	watch.begin()
+	return last.cutZeros()
 }
 
 // syncWritten syncs every segment written since the last sync, oldest first, and the directory if a segment is new: a walk over the segments

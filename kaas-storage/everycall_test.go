@@ -40,7 +40,7 @@ func TestFailureAtEveryCall(t *testing.T) {
 				reached := false
 				synctest.Test(t, func(t *testing.T) {
 					var calls atomic.Int64
-					memory := vfs.NewMem(64 << 20)
+					memory := vfs.NewCrash(64 << 20) // for it is written ahead of batches, as a disk is
 					filesystem := vfs.NewFault(memory, func(op vfs.Op) error {
 						closing := op.Kind == vfs.OpCloseClaim || op.Kind == vfs.OpCloseDir || op.Kind == vfs.OpCloseFile
 						if !closing && op.After == mode.after && calls.Add(1) == n {

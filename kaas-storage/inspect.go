@@ -181,7 +181,7 @@ func (s *segment) walk(file vfs.File, yield func(PlacedBatch, error) bool) {
 			}
 			continue
 		case !errors.Is(err, batch.ErrTruncated):
-			yield(PlacedBatch{Position: position}, s.corrupt(position, err.Error()))
+			s.walkEnds(file, position, err, yield)
 			return
 		}
 		switch err := reader.fill(); {
@@ -189,11 +189,20 @@ func (s *segment) walk(file vfs.File, yield func(PlacedBatch, error) bool) {
 		case !errors.Is(err, errEndOfBatches):
 			yield(PlacedBatch{Position: position}, s.fail("read segment", err))
 			return
-		case len(reader.unread) > 0:
-			yield(PlacedBatch{Position: position}, s.corrupt(position, io.ErrUnexpectedEOF.Error()))
-			return
 		default:
+			s.walkEnds(file, position, io.ErrUnexpectedEOF, yield)
 			return
 		}
+	}
+}
+
+// walkEnds says why no further batch comes, unless the file is at its end, or was made longer ahead of batches that are still to come.
+func (s *segment) walkEnds(file vfs.File, position int64, cause error, yield func(PlacedBatch, error) bool) {
+	zeros, err := onlyZeros(file, position, s.size)
+	switch {
+	case err != nil:
+		yield(PlacedBatch{Position: position}, s.fail("read segment", err))
+	case position < s.size && (!zeros || s.end.Load() != openEnd):
+		yield(PlacedBatch{Position: position}, s.corrupt(position, cause.Error()))
 	}
 }

@@ -47,6 +47,7 @@ type Partition struct {
 	committing   bool
 	committer    func()   // runs commitQueued
 	commitWatch  watchdog // of the committer
+	lastWritten  *segment // the committer's own
 	unsynced     unsynced
 	synced       int64 // behind the last record that is synced and checked
 	syncWaits    []syncWait

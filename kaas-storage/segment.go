@@ -32,7 +32,10 @@ type segment struct {
 
 	readers headerReaders // of whoever looks for an offset
 
-	reserved int64 // bytes of blocks that are reserved for the log; the committer's own
+	// The committer's own.
+	reserved int64 // bytes of blocks that are reserved for the log
+	written  int64 // bytes of batches in the file
+	ahead    int64 // where zeros written behind them end; below written when there are none
 
 	// The rest belongs to the appender, under the partition's mutex.
 	size    int64     // bytes, queued ones included

@@ -85,8 +85,7 @@ func (t *tail) copySegment(dir vfs.Dir, name segmentName, from int64) error {
 	for {
 		b, err := reader.next(t.end)
 		if errors.Is(err, errEndOfBatches) {
-			t.ignored += reader.size - reader.position + int64(len(reader.unread))
-			return nil
+			return t.endSegment(dir, name, &reader)
 		}
 		if err != nil {
 			return &StorageError{Op: "read segment", Path: dir.Path() + "/" + name.String(), Err: err}
@@ -95,6 +94,19 @@ func (t *tail) copySegment(dir vfs.Dir, name segmentName, from int64) error {
 			return err
 		}
 	}
+}
+
+// endSegment counts what is left of a file and no part of the log. Zeros are none of it: their writer was ahead of its batches.
+func (t *tail) endSegment(dir vfs.Dir, name segmentName, reader *batchReader) error {
+	end := reader.position - int64(len(reader.unread))
+	zeros, err := onlyZeros(reader.file, end, reader.size)
+	if err != nil {
+		return &StorageError{Op: "read segment", Path: dir.Path() + "/" + name.String(), Err: err}
+	}
+	if !zeros {
+		t.ignored += reader.size - end
+	}
+	return nil
 }
 
 func (t *tail) append(dir vfs.Dir, b batch.Batch) error {

@@ -99,6 +99,35 @@ func (c *chunks) writable(space *budget, off int64) ([]byte, error) {
 	return c.parts[index][off-start:], nil
 }
 
+// truncate cuts the file to a size that is not above its own, and gives whole chunks behind it back.
+func (c *chunks) truncate(space *budget, size int64) {
+	for index, part := range c.parts {
+		start := startOf(index)
+		switch {
+		case part == nil || start+int64(len(part)) <= size:
+		case start >= size:
+			space.give(int64(len(part)))
+			c.allocated -= int64(len(part))
+			c.parts[index] = nil
+		default:
+			clear(part[size-start:]) // what the file may grow over again reads as zeros
+		}
+	}
+	c.size = size
+}
+
+// startOf returns the first offset of a chunk.
+func startOf(index int) int64 {
+	switch {
+	case index == 0:
+		return 0
+	case index < growingChunks:
+		return firstChunk << (index - 1)
+	default:
+		return int64(index-growingChunks+1) * largestChunk
+	}
+}
+
 // release gives the bytes back.
 func (c *chunks) release(space *budget) {
 	space.give(c.allocated)

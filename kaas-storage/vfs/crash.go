@@ -16,7 +16,7 @@ import (
 //     directory, and only then; what is in the file or directory of that name is another matter.
 //   - Of everything else any part may survive, in any order. A write can
 //     survive in pieces; its growth of the file can survive without its bytes
-//     (they read as zeros then). A rename survives whole or not at all.
+//     (they read as zeros then). A rename or a truncation survives whole or not at all.
 //
 // Durable content is kept apart from the live one and does not count against the budget.
 type Crash struct {
@@ -81,6 +81,8 @@ type change struct {
 	data []byte
 	// growsTo is the file's new size in bytes, zero if the write did not change it.
 	growsTo int64
+	// shrinksTo is the file's new size in bytes after a truncation.
+	shrinksTo int64
 
 	dir *memDir
 }
@@ -108,11 +110,25 @@ func (c *Crash) wrote(file *memFile, p []byte, off int64) {
 	shadow.pending = append(shadow.pending, written)
 }
 
+func (c *Crash) truncated(file *memFile, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	shadow := file.shadow
+	shadow.liveSize, shadow.modified = size, time.Now()
+	shadow.pending = append(shadow.pending, &change{
+		sequence: c.nextLocked(), kind: ChangeTruncate, path: shadow.path, name: shadow.name, file: file, shrinksTo: size,
+	})
+}
+
 func (c *Crash) syncedFile(file *memFile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, written := range file.shadow.pending {
-		written.applyData(&file.shadow.content, 0, int64(len(written.data)))
+	for _, changed := range file.shadow.pending {
+		if changed.kind == ChangeTruncate {
+			changed.applyTruncation(&file.shadow.content)
+			continue
+		}
+		changed.applyData(&file.shadow.content, 0, int64(len(changed.data)))
 	}
 	file.shadow.pending = nil
 }
@@ -121,6 +137,13 @@ func (c *Crash) syncedFile(file *memFile) {
 // succeeded on the live file, and durable content has no budget.
 func (c *change) applyData(content *chunks, from, to int64) {
 	_, _ = content.writeAt(unlimited(), c.data[from:to], c.off+from)
+}
+
+// applyTruncation cuts content to which earlier growth may be missing.
+func (c *change) applyTruncation(content *chunks) {
+	if c.shrinksTo < content.size {
+		content.truncate(unlimited(), c.shrinksTo)
+	}
 }
 
 func (c *Crash) linked(dir *memDir, path, name string, child memNode) {
@@ -185,7 +208,7 @@ func (c *change) applyEntry(entries map[string]memNode) {
 		// file must not end up with two names.
 		maps.DeleteFunc(entries, func(_ string, node memNode) bool { return node == c.child })
 		entries[c.newName] = c.child
-	case ChangeWrite, ChangeGrow:
+	case ChangeWrite, ChangeGrow, ChangeTruncate:
 		// Of a file, not of its directory.
 	}
 }

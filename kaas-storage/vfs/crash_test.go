@@ -93,6 +93,23 @@ func crashCases() []crashCase {
 			must(t, other.Sync())
 			must(t, other.Close())
 		}, []string{"f=b"}},
+		{"a truncation is whole or not at all", func(t *testing.T, dir vfs.Dir) {
+			must(t, synced(t, dir, "f", "abc").(vfs.Extender).Truncate(1))
+		}, []string{"f=a", "f=abc"}},
+		{"a synced truncation, and growth over what was cut off", func(t *testing.T, dir vfs.Dir) {
+			file := synced(t, dir, "f", "abc")
+			must(t, file.(vfs.Extender).Truncate(1))
+			must(t, file.Sync())
+			_, err := file.WriteAt([]byte("d"), 3)
+			must(t, err)
+		}, []string{"f=a", "f=a\x00\x00\x00", "f=a\x00\x00d"}},
+		{"zeros ahead, and what is written over them when they are synced", func(t *testing.T, dir vfs.Dir) {
+			file := synced(t, dir, "f", "a")
+			must(t, file.(vfs.Extender).Extend(1, 2))
+			must(t, file.Sync())
+			_, err := file.WriteAt([]byte("b"), 1)
+			must(t, err)
+		}, []string{"f=a\x00\x00", "f=ab\x00"}},
 		{"a rename is whole or not at all", func(t *testing.T, dir vfs.Dir) {
 			synced(t, dir, "new", "n")
 			synced(t, dir, "f", "o")

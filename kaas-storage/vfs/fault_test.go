@@ -103,12 +103,14 @@ func changingCases() []faultCase {
 		{vfs.OpCreate, func(d vfs.Dir) error { _, err := d.Create("new"); return err }, func(d vfs.Dir) bool { return exists(d, "new") }},
 		{vfs.OpWriteAt, withFile(func(f vfs.File) error { _, err := f.WriteAt([]byte("y"), 0); return err }), fileIs("y")},
 		{vfs.OpWriteVec, withFile(func(f vfs.File) error { _, err := f.WriteVec([][]byte{[]byte("y")}, 0); return err }), fileIs("y")},
+		{vfs.OpExtend, withFile(func(f vfs.File) error { return f.(vfs.Extender).Extend(1, 1) }), fileIs("x\x00")},
+		{vfs.OpTruncate, withFile(func(f vfs.File) error { return f.(vfs.Extender).Truncate(0) }), fileIs("")},
 	}
 }
 
-func faultScene(t *testing.T, hook vfs.Hook) (inner *vfs.Mem, dir vfs.Dir) {
+func faultScene(t *testing.T, hook vfs.Hook) (inner *vfs.Crash, dir vfs.Dir) {
 	t.Helper()
-	inner = vfs.NewMem(0)
+	inner = vfs.NewCrash(0)
 	plain := openDir(t, inner, ".")
 	must(t, plain.Mkdir("dir"))
 	must(t, create(t, plain, "file", "x").Close())

@@ -87,4 +87,22 @@ func (f *faultFile) Size() (size int64, err error) {
 	return size, err
 }
 
+// Extend implements Extender where the wrapped file does.
+func (f *faultFile) Extend(off, size int64) error {
+	extender, can := f.inner.(Extender)
+	if !can {
+		return ErrNoPreallocation
+	}
+	return f.fault.run(f.op(OpExtend, off, size), func() error { return extender.Extend(off, size) })
+}
+
+// Truncate implements Extender where the wrapped file does.
+func (f *faultFile) Truncate(size int64) error {
+	extender, can := f.inner.(Extender)
+	if !can {
+		return ErrNoPreallocation
+	}
+	return f.fault.run(f.op(OpTruncate, size, 0), func() error { return extender.Truncate(size) })
+}
+
 func (f *faultFile) Close() error { return f.fault.closing(f.op(OpCloseFile, 0, 0), f.inner) }

@@ -28,6 +28,7 @@ type Mem struct {
 // lock that orders it. Crash implements it.
 type journal interface {
 	wrote(file *memFile, p []byte, off int64)
+	truncated(file *memFile, size int64)
 	syncedFile(file *memFile)
 	linked(dir *memDir, path, name string, child memNode)
 	unlinked(dir *memDir, path, name string, child memNode)

@@ -122,6 +122,33 @@ func (h *memFileHandle) writeLocked(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// Extend implements Extender for a Crash. Memory itself gains nothing by it.
+func (h *memFileHandle) Extend(off, size int64) error {
+	if h.journal == nil {
+		return h.fail("extend", ErrNoPreallocation)
+	}
+	_, err := h.WriteAt(make([]byte, size), off)
+	return err
+}
+
+// Truncate implements Extender.
+func (h *memFileHandle) Truncate(size int64) error {
+	h.node.mu.Lock()
+	defer h.node.mu.Unlock()
+	switch {
+	case h.closed:
+		return h.fail("truncate", fs.ErrClosed)
+	case !h.writable || size < 0 || size > h.node.content.size:
+		return h.fail("truncate", syscall.EINVAL)
+	}
+	h.node.content.truncate(h.node.space, size)
+	h.node.modified = time.Now()
+	if h.journal != nil {
+		h.journal.truncated(h.node, size)
+	}
+	return nil
+}
+
 func (h *memFileHandle) Sync() error {
 	h.node.mu.Lock()
 	defer h.node.mu.Unlock()

@@ -25,6 +25,8 @@ const (
 	OpReadAt
 	OpWriteAt
 	OpWriteVec
+	OpExtend
+	OpTruncate
 	OpSync
 	OpSize
 	OpCloseDir
@@ -37,7 +39,7 @@ var opNames = [...]string{
 	OpRemove: "remove", OpRename: "rename", OpCreate: "create", OpOpen: "open",
 	OpOpenWrite: "open for writing", OpList: "list", OpStat: "stat", OpSyncDir: "sync directory", OpHold: "hold",
 	OpCheck: "check", OpParent: "open parent", OpReadAt: "read", OpWriteAt: "write", OpWriteVec: "write vector",
-	OpSync: "sync", OpSize: "size", OpCloseDir: "close directory",
+	OpExtend: "extend", OpTruncate: "truncate", OpSync: "sync", OpSize: "size", OpCloseDir: "close directory",
 	OpCloseClaim: "close claim", OpCloseFile: "close",
 }
 
@@ -52,7 +54,7 @@ func (k OpKind) String() string {
 // reader after a power cut, may find.
 func (k OpKind) Mutating() bool {
 	switch k {
-	case OpMkdir, OpRmdir, OpRemove, OpRename, OpCreate, OpWriteAt, OpWriteVec, OpSync, OpSyncDir:
+	case OpMkdir, OpRmdir, OpRemove, OpRename, OpCreate, OpWriteAt, OpWriteVec, OpExtend, OpTruncate, OpSync, OpSyncDir:
 		return true
 	default:
 		return false

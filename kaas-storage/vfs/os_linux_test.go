@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -144,6 +145,38 @@ func TestOSPreallocate(t *testing.T) {
 	}
 	_, err = file.WriteAt([]byte("def"), 3)
 	must(t, err)
+	if got, err := os.ReadFile(root + "/f"); string(got) != "abcdef" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A file that is made longer holds zeros in blocks of their own, and ends where it is told to.
+func TestOSExtend(t *testing.T) {
+	root := t.TempDir()
+	file, err := openDir(t, openOS(t, root), ".").Create("f")
+	must(t, err)
+	defer file.Close()
+	_, err = file.WriteAt([]byte("abc"), 0)
+	must(t, err)
+	extender := file.(vfs.Extender)
+	const size = 100_000
+	err = extender.Extend(3, size)
+	if errors.Is(err, vfs.ErrNoPreallocation) {
+		t.Skip(err)
+	}
+	must(t, err)
+	must(t, file.Sync())
+	var stat unix.Stat_t
+	must(t, unix.Stat(root+"/f", &stat))
+	if stat.Size != size+3 || stat.Blocks*512 < size {
+		t.Errorf("size %d, %d bytes of blocks", stat.Size, stat.Blocks*512)
+	}
+	_, err = file.WriteAt([]byte("def"), 3)
+	must(t, err)
+	if got, err := os.ReadFile(root + "/f"); string(got) != "abcdef"+strings.Repeat("\x00", size-3) || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	must(t, extender.Truncate(6))
 	if got, err := os.ReadFile(root + "/f"); string(got) != "abcdef" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -19,11 +19,13 @@ const (
 	ChangeRemove
 	ChangeRmdir
 	ChangeRename
+	ChangeTruncate
 )
 
 var changeNames = [...]string{
 	ChangeWrite: "write", ChangeGrow: "grow", ChangeCreate: "create", ChangeMkdir: "mkdir",
 	ChangeRemove: "remove", ChangeRmdir: "rmdir", ChangeRename: "rename",
+	ChangeTruncate: "truncate",
 }
 
 func (k ChangeKind) String() string {
@@ -42,7 +44,7 @@ type Pending struct {
 	// Path is the directory, as the handle that was used knew it, Name the
 	// entry, NewName the second one of a rename.
 	Path, Name, NewName string
-	// Offset and Size are the range of a ChangeWrite in bytes. A ChangeGrow has the new size.
+	// Offset and Size are the range of a ChangeWrite in bytes. A ChangeGrow and a ChangeTruncate have the new size.
 	Offset, Size int64
 }
 
@@ -98,6 +100,7 @@ func collect(node memNode, changes []*change, seen map[memNode]bool) []*change {
 // growth and up to three ranges.
 func (c *change) pieces(number int) []survivor {
 	whole := Pending{Change: number, Kind: c.kind, Path: c.path, Name: c.name, NewName: c.newName}
+	whole.Size = c.shrinksTo
 	if c.kind != ChangeWrite {
 		return []survivor{{whole, c}}
 	}

@@ -108,9 +108,14 @@ func (image *crashImage) apply(s survivor) {
 		content = &clone
 		image.content[s.change.file] = content
 	}
-	if s.pending.Kind == ChangeGrow {
+	switch s.pending.Kind {
+	case ChangeGrow:
 		content.size = max(content.size, s.pending.Size)
 		return
+	case ChangeTruncate:
+		s.change.applyTruncation(content)
+		return
+	default:
 	}
 	from := s.pending.Offset - s.change.off
 	s.change.applyData(content, from, from+s.pending.Size)
