@@ -95,22 +95,20 @@ func decodeAborted(b []byte) (AbortedTransaction, error) {
 }
 
 // AbortedIn lists the aborted transactions that overlap the offsets from from to below to, ascending by marker (Kafka's collectAbortedTransactions).
-// Give it bounds that Read with ReadOptions.Committed has returned records for: behind the last stable offset nothing is decided. It works for
-// as long as Read does.
+// Give it bounds that Read with ReadOptions.Committed has returned records for: behind the last stable offset nothing is decided. Ask it before the section is
+// released: compaction forgets what is aborted once nobody reads a record of it. It works for as long as Read does.
 //
 // Errors: ErrOffsetOutOfRange, ErrClosed, *StorageError, *CorruptionError.
 func (p *Partition) AbortedIn(from, to int64) ([]AbortedTransaction, error) {
-	for {
-		start := p.logStart.Load()
-		found, err := abortedIn(*p.segments.Load(), max(from, start), to)
-		switch {
-		case err == nil:
-			return found, nil
-		case isGone(err) && p.logStart.Load() > start: // a segment went while it was looked at
-		default:
-			return nil, p.readError(from, err)
-		}
+	var found []AbortedTransaction
+	err := p.unlessReplaced(func() (err error) {
+		found, err = abortedIn(*p.segments.Load(), max(from, p.logStart.Load()), to)
+		return err
+	})
+	if err != nil {
+		return nil, p.readError(from, err)
 	}
+	return found, nil
 }
 
 // abortedIn begins in the segment that holds from: a marker lies behind the records that it ends. It goes on until an entry says that later ones

@@ -67,9 +67,9 @@ type AppendOptions struct {
 	Sync bool
 }
 
-// recordTimestamp is the largest timestamp that a lookup may find in the batch: a marker's is not a record's.
+// recordTimestamp is the largest timestamp that a lookup may find in the batch: a marker's is not a record's, and compaction may have left no record.
 func recordTimestamp(b batch.Batch) int64 {
-	if b.Control() {
+	if b.Control() || b.Count() == 0 {
 		return batch.NoTimestamp
 	}
 	return b.MaxTimestamp()

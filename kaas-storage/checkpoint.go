@@ -30,7 +30,7 @@ func (p *Partition) freeze() frozen {
 	p.transactions.forget(p.producers.expire(now, age))
 	maps.DeleteFunc(p.unverified, func(_ int64, u unverified) bool { return now-u.at >= age })
 	for _, s := range *p.segments.Load() {
-		if s.epoch == p.claim.epoch && s.base >= p.manifest.RecoverySegment {
+		if p.grows(s) {
 			s.index.mark() // here, where nothing is appended: an append above the log end may be newer and hide what is below
 		}
 	}
@@ -42,6 +42,11 @@ func (p *Partition) freeze() frozen {
 		epochs:    slices.Clone(p.epochs),
 		dirty:     p.dirty.bytes,
 	}
+}
+
+// grows: the files may lack index entries below the log end. Those of closed segments and of compaction do not. The caller holds maintenance.
+func (p *Partition) grows(s *segment) bool {
+	return s.epoch == p.claim.epoch && s.base >= p.manifest.RecoverySegment && !s.compacted()
 }
 
 // checkpointIfDueLocked starts a checkpoint off the commit path when enough was appended.
@@ -104,7 +109,7 @@ func (p *Partition) persist(state frozen, change func(*manifest)) error {
 	m := p.nextManifest(state)
 	change(m)
 	m.LeaderEpochs = m.LeaderEpochs.trim(m.LogStart)
-	m.pruneChain()
+	m.pruneFiles()
 	watch.begin()
 	size, err := m.write(p.dir)
 	if err != nil {
@@ -123,7 +128,7 @@ func (p *Partition) persist(state frozen, change func(*manifest)) error {
 func (p *Partition) persistIndexes(watch *watchdog, state frozen) error {
 	madeAny := false
 	for _, s := range state.segments {
-		if s.epoch != p.claim.epoch || s.base < p.manifest.RecoverySegment || s.base >= state.end {
+		if !p.grows(s) || s.base >= state.end {
 			continue
 		}
 		watch.begin()

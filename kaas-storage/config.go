@@ -17,6 +17,11 @@ type Config struct {
 	AppendTime     bool          // the broker's clock stamps batches [message.timestamp.type=LogAppendTime]
 	ProducerExpiry time.Duration // how long the state of an idle producer without an open transaction is kept [producer.id.expiration.ms]
 
+	MinCleanableDirtyRatio float64       // share of bytes that no compaction has seen from which one is worth it [min.cleanable.dirty.ratio]
+	MinCompactionLag       time.Duration // segments with a newer record are not compacted; 0 or negative = none [min.compaction.lag.ms]
+	MaxCompactionLag       time.Duration // a record is compacted at the latest then; 0 or negative = whenever it is worth it [max.compaction.lag.ms]
+	DeleteRetention        time.Duration // how long what deletes a key stays readable [delete.retention.ms]
+
 	// VerifyTransactions demands a Verification with the first batch of a transaction [broker: transaction.partition.verification.enable].
 	VerifyTransactions bool
 }
@@ -33,6 +38,9 @@ func DefaultConfig() Config {
 		FlushMessages:  1,
 		FlushInterval:  time.Second,
 		ProducerExpiry: 24 * time.Hour,
+
+		MinCleanableDirtyRatio: 0.5,
+		DeleteRetention:        24 * time.Hour,
 
 		VerifyTransactions: true,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,7 @@ type program struct {
 	options storage.Options
 	// promises nothing about what is acknowledged: page-cache topics lose what was not synced.
 	pageCache bool
+	compacted bool
 	run       func(w *crashWorld)
 }
 
@@ -40,12 +42,17 @@ type crashWorld struct {
 }
 
 func TestPowerCuts(t *testing.T) {
-	for _, program := range programs {
+	for _, program := range slices.Concat(programs, compactions) {
 		t.Run(program.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &crashWorld{t: t, program: program, config: storage.DefaultConfig(), disk: vfs.NewCrash(64 << 20), ledger: newLedger(), seeds: 32}
 				if testing.Short() {
 					w.seeds = 4
+				}
+				if program.compacted {
+					w.config.Compact, w.config.Delete, w.config.SegmentBytes = true, false, 200
+					w.seeds /= 4
+					w.ledger.gone, w.ledger.mayGo = map[int64]bool{}, map[string]bool{}
 				}
 				if program.config != nil {
 					program.config(&w.config)
@@ -69,6 +76,9 @@ func (w *crashWorld) start() {
 	options := w.program.options
 	if options.RetentionInterval == 0 {
 		options.RetentionInterval = -1
+	}
+	if options.CompactionInterval == 0 {
+		options.CompactionInterval = -1
 	}
 	var err error
 	w.engine, err = storage.NewEngine(options)
@@ -187,6 +197,23 @@ func (w *crashWorld) appendTogether(tags ...string) {
 		must(w.t, ticket.WaitDurable(context.Background()))
 		must(w.t, w.ledger.promise(ticket.Result(), records(w.t, tags[i], 2, 1000), w.p.Epoch()))
 	}
+	synctest.Wait()
+}
+
+// put appends one record each of some keys.
+func (w *crashWorld) put(tag string, keys ...string) {
+	w.t.Helper()
+	b, err := buildKeyed(tag, keys...)
+	must(w.t, err)
+	must(w.t, w.ledger.write(w.p, b))
+	synctest.Wait()
+}
+
+// compact compacts, and remembers what is gone then.
+func (w *crashWorld) compact() {
+	w.t.Helper()
+	must(w.t, w.p.Compact(context.Background()))
+	must(w.t, w.ledger.noteGone(w.p))
 	synctest.Wait()
 }
 

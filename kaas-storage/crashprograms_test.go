@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"fmt"
+	"testing/synctest"
 	"time"
 
 	"github.com/kaas-rs/kaas/kaas-storage"
@@ -192,5 +193,101 @@ var programs = []program{
 		w.append("a", 2)
 		w.marker()
 		w.append("b", 2)
+	}},
+}
+
+// compactions are programs in compacted logs: segments of about two batches, records with keys.
+var compactions = []program{
+	{name: "compaction", compacted: true, run: func(w *crashWorld) {
+		for i := range 5 {
+			w.put(fmt.Sprint("r", i), "k1", fmt.Sprint("k", i%3))
+		}
+		w.compact()
+		w.put("end", "k2")
+	}},
+	{name: "compaction of what is compacted", compacted: true, config: func(c *storage.Config) { c.IndexInterval = 1 }, run: func(w *crashWorld) {
+		for round := range 3 {
+			for i := range 3 {
+				w.put(fmt.Sprint("r", round, i), "k1", fmt.Sprint("k", i))
+			}
+			w.compact()
+		}
+	}},
+	{name: "compaction, takeover, compaction", compacted: true, run: func(w *crashWorld) {
+		for i := range 4 {
+			w.put(fmt.Sprint("r", i), "k1", fmt.Sprint("k", i))
+		}
+		w.take()
+		w.compact()
+		w.put("a", "k1", "k2")
+		w.put("b", "k1", "k2")
+		w.handover()
+		w.take()
+		w.put("c", "k1", "k3")
+		w.compact()
+		w.take()
+		w.compact()
+	}},
+	{name: "compaction, deleted records", compacted: true, run: func(w *crashWorld) {
+		for i := range 6 {
+			w.put(fmt.Sprint("r", i), "k1", fmt.Sprint("k", i))
+		}
+		w.compact()
+		w.deleteRecords(3)
+		w.put("a", "k1", "k2")
+		w.put("b", "k1", "k2")
+		w.compact()
+		w.deleteRecords(9)
+		w.take()
+		w.compact()
+		w.deleteRecords(w.p.Offsets().HighWatermark)
+		w.put("c", "k1")
+	}},
+	{
+		name: "compaction by the engine, retention by size", compacted: true, options: storage.Options{CompactionInterval: time.Minute, RetentionInterval: time.Hour},
+		config: func(c *storage.Config) { c.Delete, c.RetentionBytes, c.RetentionAge = true, 400, -1 },
+		run: func(w *crashWorld) {
+			for i := range 5 {
+				w.put(fmt.Sprint("r", i), "k1", fmt.Sprint("k", i))
+			}
+			time.Sleep(2 * time.Minute)
+			synctest.Wait()
+			must(w.t, w.ledger.noteGone(w.p))
+			w.ledger.mu.Lock()
+			w.ledger.startAsk = w.p.Offsets().HighWatermark
+			w.ledger.mu.Unlock()
+			for i := range 5 {
+				w.put(fmt.Sprint("s", i), "k1", fmt.Sprint("l", i))
+			}
+			time.Sleep(2 * time.Hour)
+			synctest.Wait()
+		},
+	},
+	{name: "compaction of transactions", compacted: true, run: func(w *crashWorld) {
+		w.begin(1)
+		w.put("a", "k1", "k2")
+		w.begin(2)
+		w.end(1, false)
+		w.end(2, true)
+		w.put("b", "k2", "k3")
+		w.begin(3)
+		w.compact()
+		w.end(3, false)
+		w.put("c", "k3")
+		w.compact()
+		w.take()
+		w.compact()
+		w.put("d", "k3", "k4")
+	}},
+	{name: "compaction in a page-cache topic", compacted: true, pageCache: true, config: func(c *storage.Config) { c.FlushMessages = 1000 }, run: func(w *crashWorld) {
+		for i := range 5 {
+			w.put(fmt.Sprint("r", i), "k1", fmt.Sprint("k", i%3))
+		}
+		w.idle()
+		w.compact()
+		w.put("a", "k1", "k2")
+		w.compact()
+		w.take()
+		w.put("b", "k1", "k2")
 	}},
 }

@@ -22,6 +22,9 @@ type Options struct {
 	IODeadline        time.Duration        // for one file operation; 0 means 30 s
 	RetentionInterval time.Duration        // between retention passes; 0 means 5 min, negative means never
 	IdleAfter         time.Duration        // without an append before files are closed; 0 means 5 s
+
+	CompactionInterval time.Duration // between passes over compacted logs; 0 means 15 s, negative means never [log.cleaner.backoff.ms]
+	CompactionMemory   int           // bytes for the keys of the one compaction that runs; 0 means 16 MiB [log.cleaner.dedupe.buffer.size]
 }
 
 func (o Options) withDefaults() Options {
@@ -34,6 +37,12 @@ func (o Options) withDefaults() Options {
 	if o.IdleAfter <= 0 {
 		o.IdleAfter = 5 * time.Second
 	}
+	if o.CompactionInterval == 0 {
+		o.CompactionInterval = 15 * time.Second
+	}
+	if o.CompactionMemory <= 0 {
+		o.CompactionMemory = 16 << 20
+	}
 	return o
 }
 
@@ -44,6 +53,8 @@ type Engine struct {
 	ctx     context.Context // ends the background work; set by NewEngine, ended by Close
 	stop    context.CancelFunc
 	work    sync.WaitGroup
+
+	compactions compactions
 
 	mu         sync.Mutex
 	closed     bool
@@ -58,7 +69,7 @@ func NewEngine(o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("storage metrics: %w", err)
 	}
-	e := &Engine{options: o, metrics: m, partitions: make(map[*Partition]struct{}), unnamed: newVolume(nil, "", 0)}
+	e := &Engine{options: o, metrics: m, partitions: make(map[*Partition]struct{}), unnamed: newVolume(nil, "", 0), compactions: newCompactions()}
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	e.work.Go(e.housekeep)
 	return e, nil
@@ -256,7 +267,7 @@ func (e *Engine) snapshot() ([]*Partition, map[*Volume]struct{}) {
 	return partitions, volumes
 }
 
-// housekeep looks once a second at free space, idle partitions and, when its time has come, retention.
+// housekeep looks once a second at free space, idle partitions and, when their time has come, retention and compaction.
 func (e *Engine) housekeep() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -289,6 +300,7 @@ func (e *Engine) sweep(retain bool) {
 	for _, p := range partitions {
 		p.housekeep(retain)
 	}
+	e.compactIfDue(partitions)
 }
 
 // tellWhetherFull logs that a volume has become full, and that it has room again: once each, as producers only see errors to retry.

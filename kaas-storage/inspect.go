@@ -84,7 +84,7 @@ func (i *Inspection) describe() {
 	i.Manifest, i.Epoch, i.LogStart = manifestName(m.Epoch), m.Epoch, m.LogStart
 	i.Recovery = RecoveryPoint{Offset: m.RecoveryPoint, Bytes: m.Recovery.ValidBytes}
 	if base, found := m.lastSegment(); found {
-		i.Recovery.Segment = segmentName{base, m.Epoch, logSuffix}.String()
+		i.Recovery.Segment = segmentName{base: base, epoch: m.Epoch, suffix: logSuffix}.String()
 	}
 	for _, e := range m.LeaderEpochs {
 		i.LeaderEpochs = append(i.LeaderEpochs, LeaderEpoch(e))
@@ -92,19 +92,19 @@ func (i *Inspection) describe() {
 	i.Producers = newProducerTable(m.Producers).states()
 }
 
-// findSegments lists the files of the chain, as a takeover does, and those of the newest epoch.
+// findSegments lists the files of the chain and of compaction, as a takeover does, and those of the newest epoch.
 func (i *Inspection) findSegments(names *partitionNames) error {
-	for _, entry := range i.manifest.Chain {
-		segments, err := chainSegments(i.dir, entry, names, i.manifest.LogStart)
-		if err != nil {
-			return err
-		}
-		i.segments = append(i.segments, segments...)
+	var err error
+	if i.segments, err = placeSegments(i.dir, i.manifest, names); err != nil {
+		return err
 	}
 	bases := names.bases(i.manifest.Epoch, i.manifest.OwnFirst, math.MaxInt64)
 	for number, base := range bases {
 		if number+1 < len(bases) && bases[number+1] <= i.manifest.LogStart {
 			continue // dead, and not yet unlinked
+		}
+		if i.manifest.replaced(base) {
+			continue
 		}
 		s := newSegment(i.dir, base, i.manifest.Epoch, fileInherited)
 		if err := s.inheritOpen(i.dir, i.manifest, names); err != nil {

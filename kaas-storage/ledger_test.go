@@ -42,6 +42,9 @@ type ledger struct {
 	deleting  bool // its deletion has begun
 
 	transactions promisedTransactions
+
+	gone  map[int64]bool  // offsets that somebody has seen to be gone; nil for a log that is not compacted
+	mayGo map[string]bool // values of transactions that somebody asked to abort, and of markers
 }
 
 func newLedger() *ledger {
@@ -61,6 +64,7 @@ func (l *ledger) clone() *ledger {
 	}
 	c.transactions = l.transactions.clone()
 	c.start, c.startAsk, c.exists, c.deleting = l.start, l.startAsk, l.exists, l.deleting
+	c.gone, c.mayGo = maps.Clone(l.gone), maps.Clone(l.mayGo)
 	return c
 }
 
@@ -152,7 +156,7 @@ func (l *ledger) deleteRecords(p *storage.Partition, offset int64) error {
 // verify opens the partition "p" of a file system as the next owner and compares it with the ledger, twice, because a takeover must not harm either.
 // A partition that is being deleted, or was not acknowledged to exist, may be gone.
 func (l *ledger) verify(filesystem vfs.FS, config storage.Config) error {
-	engine, err := storage.NewEngine(storage.Options{RetentionInterval: -1})
+	engine, err := storage.NewEngine(storage.Options{RetentionInterval: -1, CompactionInterval: -1})
 	if err != nil {
 		return err
 	}
@@ -170,6 +174,12 @@ func (l *ledger) verify(filesystem vfs.FS, config storage.Config) error {
 		}
 		if err := l.goOn(p); err != nil {
 			return fmt.Errorf("round %d, next append: %w", round, err)
+		}
+		if round == 0 {
+			err = l.compactAgain(p)
+		}
+		if err != nil {
+			return fmt.Errorf("compaction: %w", err)
 		}
 		p.Abandon()
 		<-p.Closed()
@@ -254,6 +264,12 @@ func (l *ledger) check(p *storage.Partition) error {
 	if bounds.LogStart < l.start || bounds.LogStart > max(l.start, l.startAsk) {
 		return fmt.Errorf("log start %d, acknowledged %d, asked for %d", bounds.LogStart, l.start, l.startAsk)
 	}
+	if l.gone != nil {
+		if err := l.checkCompacted(p); err != nil {
+			return err
+		}
+		return l.checkTransactions(p)
+	}
 	found, err := readLog(p)
 	if err != nil {
 		return err
@@ -312,6 +328,9 @@ func (l *ledger) goOn(p *storage.Partition) error {
 		}
 	}
 	next, err := build("next", 1, 1)
+	if l.gone != nil {
+		next, err = buildKeyed("next", "k1")
+	}
 	if err != nil {
 		return err
 	}

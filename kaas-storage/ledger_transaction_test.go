@@ -8,7 +8,6 @@ import (
 
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-storage"
-	"github.com/kaas-rs/kaas/kaas-storage/storagetest"
 )
 
 // promisedTransactions is what was acknowledged of transactions. Each producer has one, so that an append that fails leaves no doubt about the next.
@@ -39,6 +38,9 @@ func buildTransactional(id int64, sequence int32, n int, value string) (batch.Ba
 // begin appends the first batch of a producer's transaction, two records.
 func (l *ledger) begin(p *storage.Partition, id int64) error {
 	b, err := buildTransactional(id, 0, 2, fmt.Sprint("transaction of ", id))
+	if l.gone != nil {
+		b, err = keyedTransactional(id, fmt.Sprint("transaction of ", id), "k1", fmt.Sprint("t", id))
+	}
 	if err != nil {
 		return err
 	}
@@ -102,6 +104,14 @@ func (l *ledger) askMarker(p *storage.Partition, m storage.MarkerAppend, value s
 	l.mu.Lock() // as in askWith
 	defer l.mu.Unlock()
 	delete(l.transactions.open, m.ProducerID)
+	if l.gone != nil {
+		l.mayGo[value] = true
+	}
+	if !m.Marker.Commit && l.gone != nil {
+		for _, key := range []string{"k1", fmt.Sprint("t", m.ProducerID)} {
+			l.mayGo[key+fmt.Sprint(":transaction of ", m.ProducerID)] = true
+		}
+	}
 	l.transactions.unanswered[m.ProducerID] = true
 	ticket, err := p.AppendMarker(m)
 	if err != nil || ticket.Result().Duplicate {
@@ -117,7 +127,7 @@ func (l *ledger) askMarker(p *storage.Partition, m storage.MarkerAppend, value s
 
 // checkTransactions compares the next owner's state with the log and with what was acknowledged.
 func (l *ledger) checkTransactions(p *storage.Partition) error {
-	if err := storagetest.CheckTransactions(p); err != nil {
+	if err := l.transactionsHold(p); err != nil {
 		return err
 	}
 	bounds := p.Offsets()
@@ -158,5 +168,5 @@ func (l *ledger) goOnInTransactions(p *storage.Partition) error {
 			return err
 		}
 	}
-	return storagetest.CheckTransactions(p)
+	return l.transactionsHold(p)
 }

@@ -34,9 +34,10 @@ func (p *Partition) OffsetForTimestamp(ctx context.Context, ms, limit int64) (Ti
 func (p *Partition) lookUp(ctx context.Context, search func() (TimestampOffset, error)) (TimestampOffset, error) {
 	var found TimestampOffset
 	err := p.engine.blocking(ctx, p.volume, func() error {
-		var err error
-		found, err = search()
-		return err
+		return p.unlessReplaced(func() (err error) {
+			found, err = search()
+			return err
+		})
 	})
 	if err != nil {
 		return noRecord, err
@@ -98,7 +99,7 @@ func (p *Partition) searchSegment(s *segment, ms, limit int64) (TimestampOffset,
 		if header.BaseOffset() >= limit {
 			return false
 		}
-		if header.MaxTimestamp() >= ms {
+		if header.MaxTimestamp() >= ms && header.Count() > 0 {
 			found, failed = p.searchBatch(s, file, position, size, ms, limit)
 		}
 		return failed == nil && found.Offset < 0
@@ -170,8 +171,8 @@ func (s *segment) scanNewest(start, limit int64) (int64, error) {
 		if header.BaseOffset() >= limit {
 			return false
 		}
-		if header.LastOffset() >= start && !header.Control() {
-			newest = max(newest, header.MaxTimestamp())
+		if header.LastOffset() >= start {
+			newest = max(newest, recordTimestamp(header))
 		}
 		return true
 	})

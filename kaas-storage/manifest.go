@@ -10,8 +10,11 @@ import (
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
-// manifestVersion is the newest manifest that this software reads, and the one that it writes.
-const manifestVersion = 1
+// Versions of manifests. One that names compacted files has a version that software which does not know them refuses: it would serve files that are dead.
+const (
+	plainVersion     = 1
+	compactedVersion = 2 // the newest that this software reads
+)
 
 // maxManifest bounds what is read of a manifest: about 150 bytes for each live producer.
 const maxManifest = 1 << 30
@@ -44,6 +47,10 @@ type manifest struct {
 	// are found by name, so that a roll writes no manifest.
 	Chain    []chainEntry `json:"chain"`
 	OwnFirst int64        `json:"ownFirst"`
+	// Compacted holds the files of compaction in order. Each stands for every other file with an offset of its range, of whatever epoch.
+	Compacted []compactedFile `json:"compacted,omitempty"`
+	// Cleaned is the offset up to which compaction has seen every key; 0 without compacted files.
+	Cleaned int64 `json:"cleaned,omitempty"`
 	// RecoveryPoint is the last offset known to be synced and checked, with its indexes. It lies at byte Recovery.ValidBytes of the
 	// own segment RecoverySegment, the last one that has batches below it (at OwnFirst while there is none); a takeover scans from here.
 	RecoveryPoint   int64        `json:"recoveryPoint"`
@@ -69,7 +76,15 @@ func (m *manifest) encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode manifest: %w", err)
 	}
-	return json.Marshal(envelope{Version: manifestVersion, Checksum: checksum(body), Body: body})
+	return json.Marshal(envelope{Version: m.version(), Checksum: checksum(body), Body: body})
+}
+
+// version is the lowest that says what the manifest says.
+func (m *manifest) version() int {
+	if len(m.Compacted) > 0 {
+		return compactedVersion
+	}
+	return plainVersion
 }
 
 func decodeManifest(data []byte) (*manifest, error) {
@@ -77,8 +92,8 @@ func decodeManifest(data []byte) (*manifest, error) {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return nil, fmt.Errorf("not a manifest: %w", err)
 	}
-	if e.Version > manifestVersion {
-		return nil, fmt.Errorf("manifest version %d, this software knows up to %d: %w", e.Version, manifestVersion, ErrFutureVersion)
+	if e.Version > compactedVersion {
+		return nil, fmt.Errorf("manifest version %d, this software knows up to %d: %w", e.Version, compactedVersion, ErrFutureVersion)
 	}
 	if e.Version < 1 {
 		return nil, fmt.Errorf("manifest version %d", e.Version)
@@ -89,6 +104,9 @@ func decodeManifest(data []byte) (*manifest, error) {
 	var m manifest
 	if err := json.Unmarshal(e.Body, &m); err != nil {
 		return nil, fmt.Errorf("manifest body: %w", err)
+	}
+	if m.version() > e.Version {
+		return nil, fmt.Errorf("version %d with compacted files", e.Version)
 	}
 	return &m, m.validate()
 }
@@ -110,7 +128,10 @@ func (m *manifest) validate() error {
 	if err := m.validateTransactions(); err != nil {
 		return err
 	}
-	return m.validateChain()
+	if err := m.validateChain(); err != nil {
+		return err
+	}
+	return m.validateCompacted()
 }
 
 // validateChain wants the files of closed epochs to hold everything from the log start to where one's own begin: a gap would read as an empty log.
@@ -151,8 +172,9 @@ func (i indexState) possible() bool {
 	return i.ValidBytes >= 0 && i.OffsetEntries >= 0 && i.TimeEntries >= 0 && i.AbortedEntries >= 0
 }
 
-// pruneChain forgets epochs that ended at or below the log start: their files are dead by it.
-func (m *manifest) pruneChain() {
+// pruneFiles forgets epochs and compacted files that end at or below the log start: they are dead by it.
+func (m *manifest) pruneFiles() {
+	m.pruneCompacted()
 	m.Chain = slices.DeleteFunc(m.Chain, func(c chainEntry) bool { return c.End <= m.LogStart })
 	if len(m.Chain) == 0 {
 		m.Chain = nil

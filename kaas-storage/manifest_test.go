@@ -27,11 +27,16 @@ func TestManifestsThatAreRefused(t *testing.T) {
 	body := func(changes string) string {
 		return sealManifest(1, strings.Replace(plainManifest, `"recovery":{}`, `"recovery":{},`+changes, 1))
 	}
+	const chained = `{"epoch":5,"logStart":1,"ownFirst":9,"recoveryPoint":9,"recoverySegment":9,"recovery":{},"chain":[{"epoch":1,"first":0,"end":9,"lastSegment":0,"validBytes":9}]}`
+	const compactedManifest = `"compacted":[{"base":0,"end":3,"epoch":1,"generation":1}]`
+	compacted := func(files string) string {
+		return sealManifest(2, strings.Replace(chained, `"chain"`, `"compacted":[`+files+`],"chain"`, 1))
+	}
 	cases := map[string]struct {
 		content string
 		want    error // nil: a CorruptionError
 	}{
-		"later version":                {sealManifest(2, plainManifest), storage.ErrFutureVersion},
+		"later version":                {sealManifest(3, plainManifest), storage.ErrFutureVersion},
 		"later version, other form":    {`{"version":9,"anything":[1]}`, storage.ErrFutureVersion},
 		"no version":                   {strings.Replace(sealManifest(1, plainManifest), `"version":1,`, "", 1), nil},
 		"empty":                        {"", nil},
@@ -65,7 +70,18 @@ func TestManifestsThatAreRefused(t *testing.T) {
 				{"id":1,"epoch":0,"batches":[],"transaction":{"start":2,"coordinator":-1,"identity":-1,"marker":-1}},
 				{"id":2,"epoch":0,"batches":[],"transaction":{"start":2,"coordinator":-1,"identity":-1,"marker":-1}}]}`), nil,
 		},
-		"leader epochs out of order": {body(`"leaderEpochs":[{"epoch":3,"first":0},{"epoch":2,"first":5}]`), nil},
+		"compacted files in version 1": {body(compactedManifest), nil},
+		"compacted files overlap":      {compacted(`{"base":0,"end":4,"generation":1},{"base":3,"end":6,"generation":1}`), nil},
+		"compacted files out of order": {compacted(`{"base":3,"end":6,"generation":1},{"base":0,"end":3,"generation":1}`), nil},
+		"compacted file of nothing":    {compacted(`{"base":3,"end":3,"generation":1}`), nil},
+		"compacted file below zero":    {compacted(`{"base":-1,"end":3,"generation":1}`), nil},
+		"compacted recovery segment":   {compacted(`{"base":3,"end":10,"generation":1}`), nil},
+		"compacted without generation": {compacted(`{"base":0,"end":3}`), nil},
+		"compacted by a later epoch":   {compacted(`{"base":0,"end":3,"epoch":6,"generation":1}`), nil},
+		"compacted below log start":    {compacted(`{"base":0,"end":1,"generation":1}`), nil},
+		"cleaned behind the files":     {sealManifest(2, strings.Replace(chained, `"chain"`, `"compacted":[{"base":0,"end":3,"epoch":1,"generation":1}],"cleaned":4,"chain"`, 1)), nil},
+		"cleaned without files":        {body(`"cleaned":3`), nil},
+		"leader epochs out of order":   {body(`"leaderEpochs":[{"epoch":3,"first":0},{"epoch":2,"first":5}]`), nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -69,12 +69,16 @@ func parseEpoch(s string) (Epoch, bool) {
 
 // segmentName is what the name of a segment's file says: the first offset, the epoch of its writer, and which file it is.
 type segmentName struct {
-	base   int64
-	epoch  Epoch
-	suffix string
+	base       int64
+	epoch      Epoch
+	suffix     string
+	generation uint32 // of what compaction wrote, counted from 1 within the epoch; 0 for what was appended
 }
 
 func (s segmentName) String() string {
+	if s.generation > 0 {
+		return fmt.Sprintf("%020d.%08x.%08x%s", s.base, uint32(s.epoch), s.generation, s.suffix)
+	}
 	return fmt.Sprintf("%020d.%08x%s", s.base, uint32(s.epoch), s.suffix)
 }
 
@@ -86,8 +90,13 @@ func parseSegment(name string) (segmentName, bool) {
 			break
 		}
 	}
-	base, epoch, ok := strings.Cut(stem, ".")
+	base, rest, ok := strings.Cut(stem, ".")
 	if suffix == "" || !ok || len(base) != 20 {
+		return segmentName{}, false
+	}
+	epoch, number, compacted := strings.Cut(rest, ".")
+	generation, ok := parseNumber(number)
+	if compacted && (!ok || generation == 0) {
 		return segmentName{}, false
 	}
 	b, err := strconv.ParseUint(base, 10, 63) // unsigned, because a sign would be a second name of the same segment
@@ -95,7 +104,7 @@ func parseSegment(name string) (segmentName, bool) {
 	if err != nil || !ok {
 		return segmentName{}, false
 	}
-	return segmentName{base: int64(b), epoch: e, suffix: suffix}, true
+	return segmentName{base: int64(b), epoch: e, suffix: suffix, generation: generation}, true
 }
 
 // parseTemporary reads the epoch of a manifest that was never finished: vfs.WriteFileAtomic calls it ".<name>.<random>.tmp".

@@ -67,6 +67,7 @@ type contest struct {
 	ledger    *ledger
 	config    storage.Config
 	running   atomic.Int32
+	commands  int
 	engines   []*storage.Engine
 	turn      int64
 
@@ -100,6 +101,10 @@ func (c *contest) violate(err error) {
 
 // read is a consumer of an owner: nobody may see two different records at one offset.
 func (c *contest) read(p *storage.Partition) {
+	if c.ledger.gone != nil {
+		c.readGapped(p)
+		return
+	}
 	start := p.Offsets().LogStart
 	stable := p.Offsets().LastStable
 	aborted, abortedErr := p.AbortedIn(start, stable)
@@ -128,7 +133,7 @@ func (c *contest) lead(engine *storage.Engine, name string, filesystem vfs.FS, r
 			continue
 		}
 		for step := range 6 {
-			if err := c.serve(p, fmt.Sprintf("%s.%d.%d", name, p.Epoch(), step), random.IntN(10)); err != nil {
+			if err := c.serve(p, fmt.Sprintf("%s.%d.%d", name, p.Epoch(), step), random.IntN(c.commands)); err != nil {
 				break
 			}
 		}
@@ -139,6 +144,8 @@ func (c *contest) lead(engine *storage.Engine, name string, filesystem vfs.FS, r
 
 func (c *contest) serve(p *storage.Partition, tag string, what int) error {
 	switch {
+	case what >= 10:
+		return p.Compact(context.Background())
 	case what >= 8:
 		return c.transact(p)
 	case what == 0:
@@ -154,6 +161,9 @@ func (c *contest) serve(p *storage.Partition, tag string, what int) error {
 		return p.Err()
 	}
 	b, err := build(tag, 1+what%2, 1000)
+	if c.ledger.gone != nil {
+		b, err = buildKeyed(tag, []string{"k1", "k2"}[:1+what%2]...)
+	}
 	if err != nil {
 		return err
 	}
@@ -171,7 +181,7 @@ func (c *contest) serve(p *storage.Partition, tag string, what int) error {
 func (c *contest) run(owners, steps int) {
 	random := rand.New(rand.NewPCG(c.seed, 1))
 	for i := range owners {
-		engine, err := storage.NewEngine(storage.Options{RetentionInterval: -1})
+		engine, err := storage.NewEngine(storage.Options{RetentionInterval: -1, CompactionInterval: -1})
 		must(c.t, err)
 		c.engines = append(c.engines, engine)
 		c.running.Add(1)
@@ -198,15 +208,23 @@ func (c *contest) judge() {
 
 // Every order of the file calls of several owners keeps every promise. The owners append, roll, delete records and hand over; the run ends at
 // any call, with a crash of the server.
-func TestOwnersContend(t *testing.T) {
-	seeds := 1500
+func TestOwnersContend(t *testing.T) { contend(t, 1500, false) }
+
+// The same of a log that is compacted: what is gone never comes back.
+func TestOwnersContendWhileCompacting(t *testing.T) { contend(t, 1500, true) }
+
+func contend(t *testing.T, seeds int, compacted bool) {
 	if testing.Short() {
 		seeds = 200
 	}
 	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
-			c := &contest{t: t, seed: uint64(seed), disk: vfs.NewCrash(64 << 20), ledger: newLedger(), config: storage.DefaultConfig(), seen: map[int64]string{}, decided: map[int64]bool{}}
+			c := &contest{t: t, seed: uint64(seed), disk: vfs.NewCrash(64 << 20), ledger: newLedger(), config: storage.DefaultConfig(), seen: map[int64]string{}, decided: map[int64]bool{}, commands: 10}
 			c.config.SegmentBytes, c.config.IndexInterval = 200, 1
+			if compacted {
+				c.config.Compact, c.config.DeleteRetention, c.commands = true, 0, 14
+				c.ledger.gone, c.ledger.mayGo = map[int64]bool{}, map[string]bool{}
+			}
 			must(t, create(c.disk))
 			c.ledger.exists = true
 			c.run(2+seed%2, 40+seed%7*40)

@@ -54,8 +54,13 @@ type Partition struct {
 	lastOwn      ownEnd
 	dirty        dirtyBytes
 	watchers     map[chan<- struct{}]struct{}
-	tidying      bool // idle files are being closed
-	retaining    bool // a retention pass is under way
+	tidying      bool   // idle files are being closed
+	retaining    bool   // a retention pass is under way
+	generation   uint32 // of the last compaction that began
+	unreadable   int64  // batches that the last compaction could not read; its own
+
+	cleaned   atomic.Int64 // up to where compaction has seen every key; written with maintenance
+	lingering atomic.Int64 // files that compaction has replaced and somebody still reads
 
 	// maintenance serializes who writes the manifest: recovery point, removal, handover. It holds one token while somebody does.
 	maintenance chan struct{}
@@ -127,6 +132,7 @@ func newPartition(e *Engine, dir *partitionDir, o TakeOptions, t *takeover) *Par
 		p.lastOwn = ownEnd{s, s.size}
 		p.dirty = dirtyBytes{bytes: s.size, limit: checkpointBytes, last: time.Now()}
 	}
+	p.cleaned.Store(t.manifest.Cleaned)
 	dir.fenced = p.fail
 	return p
 }

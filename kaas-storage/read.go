@@ -43,6 +43,7 @@ func (s *Section) More() bool { return s.more }
 func (s *Section) End() (int64, error) {
 	next, found, err := s.segment.index.after(s.offset+s.size, &s.segment.offsets)
 	switch {
+	case isGone(err): // replaced or removed meanwhile; the section's own file is kept
 	case err != nil:
 		return 0, s.segment.fail("read index", err)
 	case found:
@@ -80,12 +81,22 @@ func (s *Section) Release() {
 	}
 }
 
-// Read returns the bytes from the batch that holds offset on, below the high watermark or the last stable offset and within one segment; nil
+// Read returns the bytes from the batch that holds offset on, or the next one where compaction has taken it, below the high watermark or the last stable offset and within one segment; nil
 // when offset is that bound or above and not beyond the log end. It works for as long as the partition is open, also after its leadership ended:
 // what is below the watermark never changes.
 //
 // Errors: ErrOffsetOutOfRange, ErrClosed, ErrFenced (another owner has come since the files were closed as idle), *StorageError, *CorruptionError.
 func (p *Partition) Read(offset int64, o ReadOptions) (*Section, error) {
+	for {
+		section, segments, err := p.read(offset, o)
+		if !isGone(err) || segments == p.segments.Load() {
+			return section, p.readError(offset, err)
+		}
+	}
+}
+
+// read also returns the list of segments that it used: a file that is gone may have given way to another one since.
+func (p *Partition) read(offset int64, o ReadOptions) (*Section, *[]*segment, error) {
 	bounds := p.Offsets()
 	limit := bounds.HighWatermark
 	if o.Committed {
@@ -93,21 +104,32 @@ func (p *Partition) Read(offset int64, o ReadOptions) (*Section, error) {
 	}
 	switch {
 	case offset < bounds.LogStart || offset > bounds.LogEnd:
-		return nil, fmt.Errorf("offset %d is not in [%d, %d]: %w", offset, bounds.LogStart, bounds.LogEnd, ErrOffsetOutOfRange)
+		return nil, nil, fmt.Errorf("offset %d is not in [%d, %d]: %w", offset, bounds.LogStart, bounds.LogEnd, ErrOffsetOutOfRange)
 	case offset >= limit:
-		return nil, nil
+		return nil, nil, nil
 	}
-	for _, s := range segmentsFrom(*p.segments.Load(), offset) {
+	segments := p.segments.Load()
+	for _, s := range segmentsFrom(*segments, offset) {
 		section, err := s.read(offset, limit, o)
 		if section != nil {
 			section.more = section.more || s.end.Load() < limit
-			return section, nil
+			return section, segments, nil
 		}
 		if err != nil {
-			return nil, p.readError(offset, err)
+			return nil, segments, err
 		}
 	}
-	return nil, nil
+	return nil, segments, nil
+}
+
+// unlessReplaced looks at files by way of the list of segments, and again when one of them has given way to another, or to the log start, meanwhile.
+func (p *Partition) unlessReplaced(look func() error) error {
+	for {
+		segments := p.segments.Load()
+		if err := look(); !isGone(err) || segments == p.segments.Load() {
+			return err
+		}
+	}
 }
 
 // readError explains a file that has gone: the log start passed it, or the partition was closed.

@@ -44,7 +44,12 @@ func (p *Partition) lookForExpired(now time.Time) (int64, error) {
 		return 0, err
 	}
 	defer p.volume.leave()
-	return p.retentionStart(p.Config(), now)
+	var start int64
+	err := p.unlessReplaced(func() (err error) {
+		start, err = p.retentionStart(p.Config(), now)
+		return err
+	})
+	return start, err
 }
 
 // retentionStart is the offset below which no record is kept. Whole segments go, oldest first, while each is too old or the log is too large
@@ -118,7 +123,7 @@ func (p *Partition) advanceLogStart(ctx context.Context, offset int64) (int64, e
 	}
 	p.logStart.Store(offset)
 	for _, s := range p.detachBelow(offset) {
-		p.discard(s)
+		p.discard(s, func() {})
 	}
 	return offset, nil
 }
@@ -153,8 +158,8 @@ func (p *Partition) detachBelow(offset int64) []*segment {
 }
 
 // discard unlinks a segment's files once the last section of it is released: NFS would only rename an open file.
-// If the leadership ends first, the next owner finds them as garbage.
-func (p *Partition) discard(s *segment) {
+// If the leadership ends first, the next owner finds them as garbage. released is called when nobody reads the log any more, nor can begin to.
+func (p *Partition) discard(s *segment, released func()) {
 	for _, file := range s.files() {
 		name := file.name.String()
 		if file.missing() {
@@ -162,6 +167,9 @@ func (p *Partition) discard(s *segment) {
 			continue
 		}
 		file.doom(func() {
+			if file == &s.log {
+				released()
+			}
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			if p.err == nil {

@@ -45,16 +45,28 @@ type segment struct {
 // newSegment describes a file without touching it. mode says whether it is another epoch's or ours to make.
 func newSegment(dir vfs.Dir, base int64, epoch Epoch, mode fileMode) *segment {
 	s := &segment{base: base, epoch: epoch}
-	s.log.dir, s.log.name = dir, segmentName{base, epoch, logSuffix}
-	s.offsets.dir, s.offsets.name = dir, segmentName{base, epoch, indexSuffix}
-	s.times.dir, s.times.name = dir, segmentName{base, epoch, timeSuffix}
-	s.transactions.dir, s.transactions.name = dir, segmentName{base, epoch, abortedSuffix}
+	s.log.dir, s.log.name = dir, segmentName{base: base, epoch: epoch, suffix: logSuffix}
+	s.offsets.dir, s.offsets.name = dir, segmentName{base: base, epoch: epoch, suffix: indexSuffix}
+	s.times.dir, s.times.name = dir, segmentName{base: base, epoch: epoch, suffix: timeSuffix}
+	s.transactions.dir, s.transactions.name = dir, segmentName{base: base, epoch: epoch, suffix: abortedSuffix}
 	for _, file := range s.files() {
 		file.mode.Store(mode)
 	}
 	s.end.Store(base)
 	return s
 }
+
+// newCompacted describes a file of compaction.
+func newCompacted(dir vfs.Dir, base int64, epoch Epoch, generation uint32, mode fileMode) *segment {
+	s := newSegment(dir, base, epoch, mode)
+	for _, file := range s.files() {
+		file.name.generation = generation
+	}
+	return s
+}
+
+// compacted: offsets may be missing anywhere between base and end, up to all of them. Of a segment as it was appended none is.
+func (s *segment) compacted() bool { return s.log.name.generation > 0 }
 
 // files names everything that belongs to the segment, indexes first: what is removed last is the log itself.
 func (s *segment) files() []*fileHandle {
@@ -74,7 +86,7 @@ func (s *segment) fits(size, lastOffset, limit int64) bool {
 }
 
 // locate finds the first batch that ends at or behind offset: its header's position and its size. io.EOF when readers may see none.
-// A segment that ends behind offset holds such a batch, so a walk that finds none has met damage.
+// A segment that ends behind offset holds such a batch, unless it is compacted, so a walk that finds none has met damage.
 func (s *segment) locate(file vfs.File, offset int64) (position, size int64, err error) {
 	end := s.end.Load()
 	if end <= offset {
@@ -90,13 +102,15 @@ func (s *segment) locate(file vfs.File, offset int64) (position, size int64, err
 	for next := s.base; ; {
 		header, size, err := headers.header(position)
 		switch {
+		case errors.Is(err, io.EOF) && s.compacted():
+			return 0, 0, io.EOF
 		case errors.Is(err, io.EOF):
 			return 0, 0, s.corrupt(position, fmt.Sprintf("no batch holds offset %d", offset))
 		case err != nil:
 			return 0, 0, s.fail("read log", err)
 		case header.BaseOffset() < next:
 			return 0, 0, s.corrupt(position, fmt.Sprintf("batch at offset %d comes behind offset %d", header.BaseOffset(), next))
-		case header.LastOffset() >= offset && header.BaseOffset() > max(offset, s.base):
+		case header.LastOffset() >= offset && header.BaseOffset() > max(offset, s.base) && !s.compacted():
 			return 0, 0, s.corrupt(position, fmt.Sprintf("no batch holds offset %d", offset))
 		case header.LastOffset() >= offset:
 			return position, size, nil

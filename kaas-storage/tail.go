@@ -44,7 +44,7 @@ func (t *tail) copyFrom(dir vfs.Dir, old *manifest, names *partitionNames, inter
 	t.interval = interval
 	bases := names.bases(old.Epoch, old.RecoverySegment, math.MaxInt64)
 	if old.Recovery.ValidBytes > 0 && old.RecoveryPoint > old.LogStart && !slices.Contains(bases, old.RecoverySegment) {
-		name := segmentName{old.RecoverySegment, old.Epoch, logSuffix}
+		name := segmentName{base: old.RecoverySegment, epoch: old.Epoch, suffix: logSuffix}
 		return &CorruptionError{Dir: dir.Path(), File: name.String(), Offset: -1, Cause: "segment of the recovery point is missing"}
 	}
 	for _, base := range bases {
@@ -56,7 +56,7 @@ func (t *tail) copyFrom(dir vfs.Dir, old *manifest, names *partitionNames, inter
 		default:
 			return t.seal(dir)
 		}
-		err := t.copySegment(dir, segmentName{base, old.Epoch, logSuffix}, from)
+		err := t.copySegment(dir, segmentName{base: base, epoch: old.Epoch, suffix: logSuffix}, from)
 		if isGone(err) && base == old.RecoverySegment && old.RecoveryPoint <= old.LogStart {
 			continue // dead by the manifest: the old owner was still unlinking it when we listed
 		}

@@ -104,11 +104,13 @@ func succeedManifest(old *manifest, epoch Epoch) *manifest {
 		RecoverySegment: old.RecoveryPoint,
 		LeaderEpochs:    slices.Clone(old.LeaderEpochs),
 		Producers:       old.Producers,
+		Compacted:       slices.Clone(old.Compacted),
+		Cleaned:         old.Cleaned,
 	}
 	if last, found := old.lastSegment(); found && old.RecoveryPoint > old.LogStart {
 		m.Chain = append(m.Chain, chainEntry{Epoch: old.Epoch, First: old.OwnFirst, End: old.RecoveryPoint, LastSegment: last, indexState: old.Recovery})
 	}
-	m.pruneChain()
+	m.pruneFiles()
 	return m
 }
 
@@ -117,23 +119,21 @@ func (m *manifest) lastSegment() (int64, bool) {
 	return m.RecoverySegment, m.RecoveryPoint > m.OwnFirst
 }
 
-// listSegments names the files of the log in order: those of the chain, then one's own copy.
+// listSegments names the files of the log in order: those of the chain and of compaction, then one's own copy.
 func (t *takeover) listSegments(dir vfs.Dir, names *partitionNames) error {
-	for _, entry := range t.manifest.Chain {
-		segments, err := chainSegments(dir, entry, names, t.manifest.LogStart)
-		if err != nil {
-			return err
-		}
-		t.segments = append(t.segments, segments...)
+	segments, err := placeSegments(dir, t.manifest, names)
+	if err != nil {
+		return err
 	}
-	if t.tail.segment != nil {
+	if t.segments = segments; t.tail.segment != nil {
 		t.segments = append(t.segments, t.tail.segment)
 	}
 	return nil
 }
 
-// chainSegments finds an epoch's segments by name, between the bounds of its chain entry. Segments wholly below the log start may be gone.
-func chainSegments(dir vfs.Dir, entry chainEntry, names *partitionNames, logStart int64) ([]*segment, error) {
+// chainSegments finds an epoch's segments by name, between the bounds of its chain entry. Segments wholly below the log start, and those that compacted files
+// stand for, may be gone.
+func chainSegments(dir vfs.Dir, entry chainEntry, names *partitionNames, m *manifest) ([]*segment, error) {
 	bases := names.bases(entry.Epoch, entry.First, entry.LastSegment)
 	segments := make([]*segment, 0, len(bases))
 	for i, base := range bases {
@@ -141,7 +141,8 @@ func chainSegments(dir vfs.Dir, entry chainEntry, names *partitionNames, logStar
 		if i+1 < len(bases) {
 			end = bases[i+1]
 		}
-		if end <= logStart {
+		end = m.untilCompacted(base, end)
+		if end <= m.LogStart || m.replaced(base) {
 			continue
 		}
 		s := newSegment(dir, base, entry.Epoch, fileInherited)
@@ -150,25 +151,17 @@ func chainSegments(dir vfs.Dir, entry chainEntry, names *partitionNames, logStar
 		}
 		segments = append(segments, s)
 	}
-	if first := max(entry.First, logStart); len(segments) == 0 || segments[0].base > first {
-		return nil, missingSegment(dir, segmentName{first, entry.Epoch, logSuffix})
-	}
-	if segments[len(segments)-1].base != entry.LastSegment {
-		return nil, missingSegment(dir, segmentName{entry.LastSegment, entry.Epoch, logSuffix})
+	if last := entry.LastSegment; !m.replaced(last) && (len(segments) == 0 || segments[len(segments)-1].base != last) {
+		return nil, m.missingSegment(dir, last)
 	}
 	return segments, nil
 }
 
-// missingSegment: one between those that are there shows when it is read, because its neighbor does not reach so far.
-func missingSegment(dir vfs.Dir, name segmentName) error {
-	return &CorruptionError{Dir: dir.Path(), File: name.String(), Offset: -1, Cause: "no file holds this offset of the log"}
-}
-
-// bases lists the bases of an epoch's log files within bounds, ascending.
+// bases lists the bases of an epoch's log files as it appended them, within bounds, ascending.
 func (n *partitionNames) bases(epoch Epoch, first, last int64) []int64 {
 	var bases []int64
 	for _, s := range n.segments {
-		if s.suffix == logSuffix && s.epoch == epoch && s.base >= first && s.base <= last {
+		if s.suffix == logSuffix && s.generation == 0 && s.epoch == epoch && s.base >= first && s.base <= last {
 			bases = append(bases, s.base)
 		}
 	}

@@ -79,7 +79,10 @@ func (v *verifier) segment(s *segment) error {
 	offsets.finish(v)
 	times.finish(v)
 	if end := s.end.Load(); end != openEnd && v.next != end {
-		v.damagedf(name, s.size, "ends at offset %d, the chain says %d", v.next, end)
+		if v.next > end || !s.compacted() {
+			v.damagedf(name, s.size, "ends at offset %d, the chain says %d", v.next, end)
+		}
+		v.next = end
 	}
 	return v.aborted(s)
 }
@@ -124,7 +127,7 @@ func (v *verifier) wrong(s *segment, placed PlacedBatch) error {
 	switch {
 	case !b.ValidCRC():
 		return s.corrupt(placed.Position, "checksum of the batch is wrong")
-	case b.BaseOffset() != v.next:
+	case b.BaseOffset() < v.next || b.BaseOffset() > v.next && !s.compacted():
 		return s.corrupt(placed.Position, fmt.Sprintf("batch begins at offset %d instead of %d", b.BaseOffset(), v.next))
 	case b.LastOffset() >= m.LogStart && b.LastOffset() < m.RecoveryPoint:
 		if known := m.LeaderEpochs.holder(b.LastOffset()); known != Epoch(b.LeaderEpoch()) {

@@ -105,11 +105,17 @@ func (j *judge) examine(l *leadership, all []*producer) error {
 	defer l.owner.judging.Store(false)
 	bounds := l.partition.Offsets()
 	for offset := bounds.LogStart; offset < bounds.HighWatermark; offset++ {
-		records, _, err := readBatches(l.partition, offset)
+		records, _, err := readBatches(l.partition, offset, j.gaps())
 		if err != nil {
 			return fmt.Errorf("offset %d cannot be read at the end: %w", offset, err)
 		}
 		r, ok := records[offset]
+		if !ok && j.gaps() {
+			if err := j.examineGone(l, offset); err != nil {
+				return err
+			}
+			continue
+		}
 		if seen, was := j.seen[offset]; !ok || !was || seen != r {
 			return fmt.Errorf("offset %d was read as %+v and is read at the end as %+v", offset, seen, r)
 		}
@@ -118,7 +124,7 @@ func (j *judge) examine(l *leadership, all []*producer) error {
 		}
 	}
 	for offset := range j.acked {
-		if _, ok := j.seen[offset]; !ok && offset >= bounds.LogStart {
+		if _, ok := j.seen[offset]; !ok && offset >= bounds.LogStart && !j.gaps() {
 			return fmt.Errorf("acknowledged offset %d is not in the log", offset)
 		}
 	}
@@ -141,10 +147,13 @@ func (j *judge) examineProducer(l *leadership, p *producer, bounds storage.Offse
 		if r.producer != p.id {
 			continue
 		}
-		if last >= 0 && r.sequence != last+1 {
+		if last >= 0 && r.sequence != last+1 && (!j.gaps() || r.sequence <= last) {
 			return fmt.Errorf("sequence %d of producer %d follows %d at offset %d", r.sequence, p.id, last, offset)
 		}
 		last, lastOffset = r.sequence, offset
+		if _, gone := j.gone[offset]; gone {
+			continue
+		}
 		found, err := l.partition.OffsetForTimestamp(context.Background(), p.timestamp(r.sequence), bounds.HighWatermark)
 		if err != nil || found.Offset > offset || found.Timestamp < p.timestamp(r.sequence) {
 			return fmt.Errorf("lookup of timestamp %d at offset %d finds %+v, %w", p.timestamp(r.sequence), offset, found, err)

@@ -18,7 +18,9 @@ func smallSegments() storage.Config {
 }
 
 // quiet leaves every timer of the engine out.
-func quiet() storage.Options { return storage.Options{RetentionInterval: -1, IdleAfter: 1 << 50} }
+func quiet() storage.Options {
+	return storage.Options{RetentionInterval: -1, IdleAfter: 1 << 50, CompactionInterval: -1}
+}
 
 func twoOwners() Plan {
 	return Plan{

@@ -26,6 +26,7 @@ type leadership struct {
 
 // record is what a reader sees at one offset.
 type record struct {
+	key      string
 	value    string
 	producer int64
 	sequence int32
@@ -41,12 +42,13 @@ type judge struct {
 	mu          sync.Mutex
 	leaderships []*leadership
 	seen        map[int64]record
-	acked       map[int64]string // value by offset
+	acked       map[int64]string        // value by offset
+	gone        map[int64]storage.Epoch // lowest epoch of an owner that was seen to have compacted an offset away
 	verdict     error
 }
 
 func newJudge(w *world) *judge {
-	return &judge{world: w, seen: make(map[int64]record), acked: make(map[int64]string)}
+	return &judge{world: w, seen: make(map[int64]record), acked: make(map[int64]string), gone: make(map[int64]storage.Epoch)}
 }
 
 // violated keeps the first violation. Between the beginning and the end of a deletion nothing is promised: a late taker may find a directory whose
@@ -162,7 +164,7 @@ func (j *judge) readOn(l *leadership, bounds storage.Offsets) error {
 	defer l.owner.judging.Store(false)
 	l.read = max(l.read, bounds.LogStart)
 	for l.read < bounds.HighWatermark {
-		records, next, err := readBatches(l.partition, l.read)
+		records, next, err := readBatches(l.partition, l.read, j.gaps())
 		if err != nil {
 			return err
 		}
@@ -175,13 +177,14 @@ func (j *judge) readOn(l *leadership, bounds storage.Offsets) error {
 			}
 			j.seen[offset] = r
 		}
+		j.compareGaps(l, records, min(next, bounds.HighWatermark))
 		l.read = next
 	}
 	return nil
 }
 
-// readBatches reads one section, which must begin with the batch that holds offset, and returns the offset behind it.
-func readBatches(p *storage.Partition, offset int64) (map[int64]record, int64, error) {
+// readBatches reads one section, which must begin with the batch that holds offset, or with the next one where there may be gaps, and returns the offset behind it.
+func readBatches(p *storage.Partition, offset int64, gaps bool) (map[int64]record, int64, error) {
 	section, err := p.Read(offset, storage.ReadOptions{MaxBytes: 1 << 20, AtLeastOneBatch: true})
 	if err != nil {
 		return nil, 0, err
@@ -200,14 +203,14 @@ func readBatches(p *storage.Partition, offset int64) (map[int64]record, int64, e
 		if err != nil {
 			return nil, 0, fmt.Errorf("at offset %d: %w", next, err)
 		}
-		if !b.ValidCRC() || b.BaseOffset() > next || b.LastOffset() < next {
+		if !b.ValidCRC() || b.BaseOffset() > next && !gaps || b.LastOffset() < next {
 			return nil, 0, fmt.Errorf("at offset %d is a batch of offsets %d to %d, checksum valid: %t", next, b.BaseOffset(), b.LastOffset(), b.ValidCRC())
 		}
 		for r, err := range b.Records(nil, batch.SiteTool, 1<<20) {
 			if err != nil {
 				return nil, 0, err
 			}
-			records[b.BaseOffset()+int64(r.OffsetDelta)] = record{string(r.Value), b.ProducerID(), b.BaseSequence() + r.OffsetDelta, b.LeaderEpoch()}
+			records[b.BaseOffset()+int64(r.OffsetDelta)] = record{string(r.Key), string(r.Value), b.ProducerID(), b.BaseSequence() + r.OffsetDelta, b.LeaderEpoch()}
 		}
 		next, data = b.LastOffset()+1, rest
 	}

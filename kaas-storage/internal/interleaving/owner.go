@@ -129,6 +129,32 @@ func Abandon() Step {
 	}}
 }
 
+// Compact compacts what may be compacted.
+func Compact() Step {
+	return Step{"compact", func(o *Owner) {
+		if o.lead != nil {
+			o.compact(o.lead)
+		}
+	}}
+}
+
+// SendCompact is Compact without waiting.
+func SendCompact() Step {
+	return Step{"compact aside", func(o *Owner) {
+		if l := o.lead; l != nil {
+			o.work.Go(func() { o.compact(l) })
+		}
+	}}
+}
+
+func (o *Owner) compact(l *leadership) {
+	err := l.partition.Compact(context.Background())
+	o.note("compact ends", "", err)
+	if err == nil {
+		o.world.judge.compacted(l)
+	}
+}
+
 // Destroy tries once to delete the partition's directory: files that another process of the same client holds keep it.
 func Destroy() Step {
 	return Step{"delete partition", func(o *Owner) {
@@ -191,12 +217,17 @@ func (p *producer) value(sequence int32) string {
 	return fmt.Sprintf("producer %d sequence %d", p.id, sequence)
 }
 
+// key of the records of a sequence: what compaction leaves is the newest of each.
+func (p *producer) key(sequence int32) string {
+	return fmt.Sprintf("key %d", sequence%2)
+}
+
 func (p *producer) batch(sequence int32) batch.Batch {
 	builder := batch.NewBuilder()
 	if !p.plain {
 		builder.ProducerID, builder.ProducerEpoch, builder.BaseSequence = p.id, 0, sequence
 	}
-	builder.Add(p.timestamp(sequence), nil, []byte(p.value(sequence)))
+	builder.Add(p.timestamp(sequence), []byte(p.key(sequence)), []byte(p.value(sequence)))
 	b, err := builder.Build()
 	if err != nil {
 		return nil // one record without compression: Build has no reason to fail, and Append refuses nil

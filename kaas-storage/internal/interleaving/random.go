@@ -20,12 +20,12 @@ func randomPlan(seed uint64) (Plan, chooser) {
 		Crashes: r.IntN(3),
 		Pauses:  r.IntN(4),
 		Config:  randomConfig(r),
-		Options: storage.Options{RetentionInterval: -1, IdleAfter: time.Hour},
+		Options: storage.Options{RetentionInterval: -1, IdleAfter: time.Hour, CompactionInterval: -1},
 	}
 	if r.IntN(3) == 0 {
 		plan.Background = true
 		plan.Pauses = 8
-		plan.Options = storage.Options{RetentionInterval: time.Second, IdleAfter: time.Hour}
+		plan.Options = storage.Options{RetentionInterval: time.Second, IdleAfter: time.Hour, CompactionInterval: -1}
 	}
 	share := r.Float64()
 	plan.Losses = []loss{

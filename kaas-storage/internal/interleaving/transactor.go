@@ -38,7 +38,7 @@ func (t *transactor) value() string { return fmt.Sprintf("%d %d %d", t.id, t.num
 func (t *transactor) batch(sequence int32, value string) batch.Batch {
 	builder := batch.NewBuilder()
 	builder.ProducerID, builder.ProducerEpoch, builder.BaseSequence, builder.Transactional = t.id, 0, sequence, true
-	builder.Add(1000, nil, []byte(value))
+	builder.Add(1000, []byte("key 0"), []byte(value))
 	b, err := builder.Build()
 	if err != nil {
 		return nil // as producer.batch
