@@ -22,6 +22,11 @@ func (e Effective) Storage() storage.Config {
 		AppendTime:     e.AppendTime,
 		ProducerExpiry: e.ProducerExpiry,
 
+		MinCleanableDirtyRatio: e.MinCleanableRatio,
+		MinCompactionLag:       e.MinCompactionLag,
+		MaxCompactionLag:       e.MaxCompactionLag,
+		DeleteRetention:        e.DeleteRetention,
+
 		VerifyTransactions: e.VerifyTransactions,
 	}
 }
