@@ -33,6 +33,6 @@ var networkKeys = []Key{
 	ignored("socket.receive.buffer.bytes", configdef.TypeInt, "102400", static),
 	served("socket.request.max.bytes", configdef.TypeInt, "104857600", static, configdef.AtLeast(1),
 		"Largest request; a connection that announces a larger one is closed."),
-	served("socket.send.buffer.bytes", configdef.TypeInt, "102400", static, nil,
-		"Send buffer of each connection in the kernel; a number below 1 leaves it to the system, for clients far away."),
+	served("socket.send.buffer.bytes", configdef.TypeInt, "262144", static, nil,
+		"Send buffer of each connection in the kernel, larger than Kafka's default; a number below 1 leaves it to the system, for clients far away."),
 }

@@ -18,6 +18,7 @@ var deviations = map[string]*string{
 	"log.dir":                     nil,
 	"broker.id":                   text("0"),
 	"node.id":                     text("0"),
+	"socket.send.buffer.bytes":    text("262144"),
 }
 
 func text(s string) *string { return &s }

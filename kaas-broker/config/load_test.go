@@ -63,7 +63,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("storage %+v", c.Storage)
 	}
 	if c.Network.MaxRequestBytes != 104857600 || c.Network.MaxIdle != 10*time.Minute || c.Network.MaxConnections != 2147483647 ||
-		c.Network.MaxQueuedBytes != -1 || c.Network.SendBufferBytes != 102400 {
+		c.Network.MaxQueuedBytes != -1 || c.Network.SendBufferBytes != 262144 {
 		t.Errorf("network %+v", c.Network)
 	}
 	if c.ProducerIDExpiration != 24*time.Hour || len(c.Warnings) != 0 {
