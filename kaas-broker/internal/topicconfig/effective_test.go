@@ -32,9 +32,13 @@ func TestEngineDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, want := effective.Storage(), storage.DefaultConfig()
-	want.FlushInterval = got.FlushInterval // Kafka's default is "never", the engine caps it
+	want.FlushInterval = got.FlushInterval       // Kafka's default is "never", the engine caps it
+	want.MaxCompactionLag = got.MaxCompactionLag // likewise, and the engine's is 0
 	if got != want {
 		t.Errorf("storage %+v, want the engine's defaults %+v", got, want)
+	}
+	if got.MaxCompactionLag < 100*365*24*time.Hour {
+		t.Errorf("longest lag of compaction %s", got.MaxCompactionLag)
 	}
 	if effective.FlushMessages != 1 || effective.FlushInterval < time.Hour {
 		t.Errorf("flush %d, %s", effective.FlushMessages, effective.FlushInterval)
