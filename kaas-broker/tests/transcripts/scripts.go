@@ -11,6 +11,8 @@ type Script struct {
 	Settings map[string]string
 	// Restarts says that the script restarts its broker, which must have a data directory then.
 	Restarts bool
+	// Many says that the script sends so many requests that a kaas which syncs each is not asked.
+	Many bool
 }
 
 // The versions of Apache Kafka to compare with: the one that kaas follows, and the one for what came later.
@@ -52,6 +54,7 @@ func scripts() []Script {
 		{Name: "delete-groups", Kafka: kafka37, Run: deleteGroupsScript},
 		{Name: "offset-delete", Kafka: kafka37, Run: offsetDeleteScript},
 		{Name: "init-transactional", Kafka: kafka37, Run: initTransactionalScript},
+		{Name: "epoch-exhaustion", Kafka: kafka37, Run: epochExhaustionScript, Settings: map[string]string{"log.flush.interval.messages": "1000000"}, Many: true},
 		{Name: "add-partitions-to-txn", Kafka: kafka37, Run: addPartitionsToTxnScript},
 		{Name: "add-offsets-to-txn", Kafka: kafka37, Run: addOffsetsToTxnScript},
 		{Name: "end-txn", Kafka: kafka37, Run: endTxnScript},

@@ -41,7 +41,7 @@ func eachScript(t *testing.T, version string, mode harness.Mode, run func(*testi
 	t.Helper()
 	shared := harness.Start(t, harness.Options{Mode: mode, Overrides: settings(), Decodes: harness.ForcedSites()})
 	for _, script := range scripts() {
-		if script.Kafka != version || script.Restarts && mode == harness.Dev {
+		if script.Kafka != version || script.Restarts && mode == harness.Dev || script.Many && mode == harness.Single && !harness.Apache() {
 			continue
 		}
 		t.Run(script.Name, func(t *testing.T) {
