@@ -12,22 +12,55 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/tests/harness"
 )
 
-// The Java consumer with each of its assignors, while members come, leave and vanish, and over kill -9 of the broker.
+// The Java consumer with each of its assignors, while members come, leave and vanish, and over kill -9 of the broker. Those of 4.3.1 always leave when they are
+// closed: they do not know the setting that keeps them from it.
 func TestJavaGroupUnderChurn(t *testing.T) {
 	broker := harness.Start(t, harness.Options{Overrides: inChurn})
-	for _, assignor := range []string{"range", "sticky", "cooperative-sticky"} {
-		t.Run(assignor, func(t *testing.T) {
-			c := newChurn(t, broker)
-			members := newJavaCrew(t, broker.Bootstrap(), c.topic, c.group, assignor, c.witness)
-			c.crew = members
-			c.run(harness.Rounds(6, 40), true)
-			members.finish()
-		})
+	for _, version := range []string{java37, java43} {
+		for _, assignor := range []string{"range", "sticky", "cooperative-sticky"} {
+			t.Run(version+" "+assignor, func(t *testing.T) {
+				c := newChurn(t, broker)
+				members := newJavaCrewOf(t, version, broker.Bootstrap(), c.topic, c.group, assignor, c.witness)
+				c.crew = members
+				c.run(harness.Rounds(6, 40), true)
+				members.finish()
+			})
+		}
 	}
 }
 
+// Members of both versions in one group, which the assignor of either may lead, come and go.
+func TestJavaGroupOfTwoVersions(t *testing.T) {
+	broker := harness.Start(t, harness.Options{Overrides: inChurn})
+	c := newChurn(t, broker)
+	old := newJavaCrewOf(t, java37, broker.Bootstrap(), c.topic, c.group, "cooperative-sticky", c.witness)
+	recent := newJavaCrewOf(t, java43, broker.Bootstrap(), c.topic, c.group, "cooperative-sticky", c.witness)
+	c.crew = &mixedCrew{crews: [2]*javaCrew{old, recent}, of: map[string]*javaCrew{}}
+	c.run(harness.Rounds(6, 40), true)
+	old.finish()
+	recent.finish()
+}
+
+// mixedCrew takes its members from two crews by turns.
+type mixedCrew struct {
+	crews [2]*javaCrew
+	of    map[string]*javaCrew
+}
+
+func (c *mixedCrew) join(name string, silent bool) {
+	c.of[name] = c.crews[len(c.of)%len(c.crews)]
+	c.of[name].join(name, silent)
+}
+
+func (c *mixedCrew) end(name string) { c.of[name].end(name) }
+
 // A group of the Java consumer whose members each test names, with records to read.
 func javaGroup(t *testing.T, assignor string, settings ...string) (*javaCrew, *harness.Broker) {
+	t.Helper()
+	return javaGroupOf(t, java37, assignor, settings...)
+}
+
+func javaGroupOf(t *testing.T, version, assignor string, settings ...string) (*javaCrew, *harness.Broker) {
 	t.Helper()
 	broker := harness.Start(t, harness.Options{Overrides: inChurn})
 	topic := uniqueName(t)
@@ -36,7 +69,7 @@ func javaGroup(t *testing.T, assignor string, settings ...string) (*javaCrew, *h
 		franzProduceTo(t, broker.Bootstrap(), topic, partition, 5)
 	}
 	w := newWitness(t, churnPartitions)
-	return newJavaCrew(t, broker.Bootstrap(), topic, topic, assignor, w, settings...), broker
+	return newJavaCrewOf(t, version, broker.Bootstrap(), topic, topic, assignor, w, settings...), broker
 }
 
 func (c *javaCrew) settle(members ...string) {
@@ -112,7 +145,14 @@ func TestJavaStickyAssignors(t *testing.T) {
 // A static member that restarts within its session comes back to its place: nobody rebalances and the generation stays. So it does when the broker
 // is killed meanwhile.
 func TestJavaStaticMembersRestart(t *testing.T) {
-	members, broker := javaGroup(t, "range", "session.timeout.ms=20000")
+	for _, version := range []string{java37, java43} {
+		t.Run(version, func(t *testing.T) { restartStaticMembers(t, version) })
+	}
+}
+
+func restartStaticMembers(t *testing.T, version string) {
+	t.Helper()
+	members, broker := javaGroupOf(t, version, "range", "session.timeout.ms=20000")
 	names := []string{"a", "b", "c"}
 	for _, name := range names {
 		members.start(name, "group.instance.id="+name)
