@@ -43,7 +43,7 @@ func (b *Broker) coordination() coordinator.Options {
 		Offsets: coordinator.OffsetConfig{
 			Retention:     c.OffsetRetention,
 			CheckInterval: c.OffsetCheckInterval,
-			MaxMetadata:   c.MaxOffsetMetadata,
+			MaxMetadata:   metadataBound(c.MaxOffsetMetadata),
 		},
 		Logger:    b.log,
 		Tripwires: b.tripwires,
@@ -52,6 +52,14 @@ func (b *Broker) coordination() coordinator.Options {
 		ProducerIDs:  b.producerIDs,
 		Delivery:     b.delivery(),
 	}
+}
+
+// metadataBound is a bound as the coordinator has it, for which 0 is the default.
+func metadataBound(letters int) int {
+	if letters <= 0 {
+		return -1
+	}
+	return letters
 }
 
 // topicIDs tells the coordinator which topics there are.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/embedded"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -55,12 +56,15 @@ func (c counter) Add(_ context.Context, n int64, options ...metric.AddOption) {
 	}
 }
 
-func (c *counts) transactions() map[string]int64 {
+func (c *counts) transactions() map[string]int64 { return c.of("kaas.transactions") }
+
+// of are the sums of the counters whose names begin so.
+func (c *counts) of(prefix string) map[string]int64 {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	found := map[string]int64{}
 	for name, n := range c.sums {
-		if strings.HasPrefix(name, "kaas.transactions") {
+		if strings.HasPrefix(name, prefix) {
 			found[name] = n
 		}
 	}
@@ -94,6 +98,38 @@ func TestTransactionsAreCounted(t *testing.T) {
 	for ; !maps.Equal(counted.transactions(), want) && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 	}
 	if got := counted.transactions(); !maps.Equal(got, want) {
+		t.Errorf("counted %v, want %v", got, want)
+	}
+}
+
+// Reasons of members are counted by kind: their texts are the clients'.
+func TestReasonsAreCounted(t *testing.T) {
+	counted := &counts{sums: map[string]int64{}}
+	b := open(t, broker.Options{MeterProvider: counted})
+	serve(t, b)
+	client := newClient(t, b)
+	for _, reason := range []string{"", "rebalance failed due to UnknownMemberIdException", "because I can", "because I want"} {
+		join := kmsg.NewPtrJoinGroupRequest()
+		join.Group, join.ProtocolType, join.SessionTimeoutMillis, join.Reason = "readers", "consumer", 10_000, &reason
+		join.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "range"}}
+		if _, err := join.RequestWith(within(t), client); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leave := kmsg.NewPtrLeaveGroupRequest()
+	leave.Group = "readers"
+	for _, reason := range []string{"the consumer is being closed", "member was removed by an admin: maintenance"} {
+		leave.Members = append(leave.Members, kmsg.LeaveGroupRequestMember{MemberID: "nobody", Reason: &reason})
+	}
+	if _, err := leave.RequestWith(within(t), client); err != nil {
+		t.Fatal(err)
+	}
+	// The attributes are in the order of their names: reason, request.
+	want := map[string]int64{
+		"kaas.groups.reasons none join": 1, "kaas.groups.reasons rebalance_failed join": 1, "kaas.groups.reasons other join": 2,
+		"kaas.groups.reasons closed leave": 1, "kaas.groups.reasons administrator leave": 1,
+	}
+	if got := counted.of("kaas.groups"); !maps.Equal(got, want) {
 		t.Errorf("counted %v, want %v", got, want)
 	}
 }

@@ -20,6 +20,7 @@ func (b *Broker) protocol() protocol.Config {
 		ProducerIDs:  b.producerIDs,
 
 		Verifications: b.meters.verifications,
+		Reasons:       b.meters.reasons,
 		Broker: api.Identity{
 			ClusterID:  b.ClusterID(),
 			NodeID:     b.config.BrokerID,

@@ -76,7 +76,7 @@ func (o TransactionOptions) withDefaults() TransactionOptions {
 type OffsetConfig struct {
 	Retention     time.Duration // of offsets that nobody uses [offsets.retention.minutes]; 0 means 7 days
 	CheckInterval time.Duration // between looks for expired offsets [offsets.retention.check.interval.ms]; 0 means 10 min, negative never
-	MaxMetadata   int           // letters (UTF-16) of metadata of an offset [offset.metadata.max.bytes]; 0 means 4096
+	MaxMetadata   int           // letters (UTF-16) of metadata of an offset [offset.metadata.max.bytes]; 0 means 4096, negative none
 }
 
 // largeMembers is how many bytes all members may take that take more than usual, unless Options say otherwise. Kafka bounds each group by its record, 1 MB by
@@ -96,9 +96,7 @@ func (o Options) withDefaults() Options {
 	if o.Offsets.CheckInterval == 0 {
 		o.Offsets.CheckInterval = 10 * time.Minute
 	}
-	if o.Offsets.MaxMetadata == 0 {
-		o.Offsets.MaxMetadata = 4096
-	}
+	o.Offsets.MaxMetadata = max(cmp.Or(o.Offsets.MaxMetadata, 4096), 0)
 	o.Transactions = o.Transactions.withDefaults()
 	return o
 }

@@ -115,7 +115,7 @@ type Groups struct {
 	OffsetRetention time.Duration
 	// OffsetCheckInterval is the time between two looks for such offsets.
 	OffsetCheckInterval time.Duration
-	// MaxOffsetMetadata is how many letters of metadata an offset may have.
+	// MaxOffsetMetadata is how many letters of metadata an offset may have; 0 or less: none.
 	MaxOffsetMetadata int
 }
 

@@ -50,6 +50,8 @@ type Deps struct {
 	Logger    zerolog.Logger
 	// Verifications counts partitions that the coordinator of a transaction was asked about, by result; nil counts nothing.
 	Verifications metric.Int64Counter
+	// Reasons counts members that ask to join or leave a group, by request and by what kind of reason they give; nil counts nothing.
+	Reasons metric.Int64Counter
 	// Now is the wall clock for record timestamps; nil is time.Now.
 	Now func() time.Time
 }
@@ -70,6 +72,9 @@ func New(d Deps) *Handlers {
 	}
 	if d.Verifications == nil {
 		d.Verifications = noop.Int64Counter{}
+	}
+	if d.Reasons == nil {
+		d.Reasons = noop.Int64Counter{}
 	}
 	if d.Now == nil {
 		d.Now = time.Now

@@ -33,6 +33,7 @@ func (h *Handlers) joinGroup(ctx context.Context, r *protocol.Request, request *
 	serving, done := whileServing(ctx, r.Conn)
 	defer done()
 	join := joinRequest(r, request)
+	h.noteReason(ctx, "join", join.Reason)
 	join.Kept = func() {
 		request.Protocols = nil
 		r.Forget()

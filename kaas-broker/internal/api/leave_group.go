@@ -26,6 +26,9 @@ func (h *Handlers) leaveGroup(ctx context.Context, r *protocol.Request, request 
 		return response, nil
 	}
 	members := leaving(request)
+	for _, member := range members {
+		h.noteReason(ctx, "leave", member.Reason)
+	}
 	results, err := h.Groups.Leave(ctx, request.Group, members)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -130,3 +130,18 @@ func offsetCommitValues(t *Talk, topic string) {
 	t.AskEach("the longest retention", 2, 4, kept)
 	t.Ask("all that is committed", 8, fetchingAll(group), "-Groups[*].Topics[*].Partitions[0]")
 }
+
+// offsetWithoutMetadataScript commits where no metadata is allowed.
+func offsetWithoutMetadataScript(t *Talk) {
+	const topic = "offset-without-metadata"
+	t.Topic(topic, 2)
+	t.Coordinated(topic)
+	t.Ask("one letter", 8, committing(topic, "", simple, topic, 0, 1))
+	bare := committing(topic, "", simple, topic, 0, 2)
+	bare.Topics[0].Partitions[0].Metadata = new("")
+	t.Ask("none", 8, bare)
+	bare.Topics[0].Partitions[0].Metadata = nil
+	bare.Topics[0].Partitions = append(bare.Topics[0].Partitions, committing(topic, "", simple, topic, 1, 3).Topics[0].Partitions...)
+	t.Ask("none beside one letter", 8, bare)
+	t.Ask("what is committed", 8, fetchingAll(topic))
+}

@@ -48,6 +48,7 @@ func scripts() []Script {
 		{Name: "leave-group", Kafka: kafka37, Run: leaveGroupScript},
 		{Name: "static-members", Kafka: kafka37, Run: staticMembersScript},
 		{Name: "offset-commit", Kafka: kafka37, Run: offsetCommitScript},
+		{Name: "offset-without-metadata", Kafka: kafka37, Run: offsetWithoutMetadataScript, Settings: map[string]string{"offset.metadata.max.bytes": "0"}},
 		{Name: "offset-fetch", Kafka: kafka37, Run: offsetFetchScript},
 		{Name: "describe-groups", Kafka: kafka37, Run: describeGroupsScript},
 		{Name: "list-groups", Kafka: kafka37, Run: listGroupsScript, Settings: map[string]string{}},
