@@ -24,7 +24,7 @@ func (b *Broker) slots() *ownership.Slots {
 	if b.config.Mode == config.ModeDev {
 		c.SegmentBytes = min(c.SegmentBytes, config.MemorySegmentBytes)
 	}
-	return &ownership.Slots{Count: slot.Count, Config: c, Open: func(number int) (vfs.Dir, error) {
+	return &ownership.Slots{Count: slot.Count, Config: c, Volume: b.stores.slotsOn, Open: func(number int) (vfs.Dir, error) {
 		return b.stores.slots.OpenDir(slot.DirName(number))
 	}}
 }

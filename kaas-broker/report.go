@@ -35,7 +35,7 @@ func (b *Broker) Report() health.Report {
 		SlotsLed:             partitions.Slots.Served,
 		PartitionsFailed:     []health.FailedPartition{},
 		StorageStalled:       partitions.Stalled,
-		StorageFull:          b.stores.volume.Full(),
+		StorageFull:          b.stores.isFull(),
 		Problems:             []string{},
 		RecordDecodes:        map[string]int64{},
 		BatchReencodes:       map[string]int64{},

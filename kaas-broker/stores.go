@@ -16,14 +16,18 @@ import (
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
-// volumeID names the one volume of a broker without a volume pool.
-const volumeID = "default"
+// volumeID names the one volume of a broker without a volume pool, clusterVolumeID a cluster directory that lies beside it.
+const (
+	volumeID        = "default"
+	clusterVolumeID = "cluster"
+)
 
 // stores are the places where a broker keeps things: topics on a volume, everything else in the cluster directory.
 type stores struct {
 	volume    *storage.Volume
 	cluster   *clusterdir.Dir
-	slots     vfs.Dir // of the coordinator, in the cluster directory
+	slots     vfs.Dir         // of the coordinator, in the cluster directory
+	slotsOn   *storage.Volume // where that lies: volume, or one of its own with its own room and calls
 	closeable []vfs.FS
 }
 
@@ -61,11 +65,30 @@ func (s *stores) open(ctx context.Context, o Options) error {
 	if s.volume, err = storage.OpenVolume(data, options); err != nil {
 		return fmt.Errorf("data directory %s: %w", c.DataDir, err)
 	}
+	s.slotsOn = s.volume
+	if liesApart(c) {
+		options.ID = clusterVolumeID
+		if s.slotsOn, err = storage.OpenVolume(cluster, options); err != nil {
+			return fmt.Errorf("cluster directory %s: %w", c.ClusterDir, err)
+		}
+	}
 	if err := s.openSlots(); err != nil {
 		return fmt.Errorf("cluster directory %s: %w", c.ClusterDir, err)
 	}
 	return nil
 }
+
+// liesApart reports whether the cluster directory is outside of the data directory, and so, for all that is known, on another volume.
+func liesApart(c *config.Config) bool {
+	if c.Mode != config.ModeSingle || c.ClusterDir == "" {
+		return false
+	}
+	inside, err := filepath.Rel(c.DataDir, c.ClusterDir)
+	return err != nil || !filepath.IsLocal(inside)
+}
+
+// isFull reports whether a volume has no room for appends.
+func (s *stores) isFull() bool { return s.volume.Full() || s.slotsOn.Full() }
 
 // slotsName is the directory of the coordinator's slots in the cluster directory.
 const slotsName = "__coordinator"

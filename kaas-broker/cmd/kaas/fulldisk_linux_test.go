@@ -124,6 +124,59 @@ func TestClusterDirectoryBesideAFullDisk(t *testing.T) {
 	p.stop(t)
 }
 
+// The coordinator's slots lie in the cluster directory. Where that is on a volume of its own, what counts is the room on that one.
+func TestCoordinatorOnAVolumeOfItsOwn(t *testing.T) {
+	t.Parallel()
+	t.Run("the data volume is full", func(t *testing.T) {
+		t.Parallel()
+		dir, cluster := smallVolume(t), t.TempDir()
+		p := start(t, append([]string{"--data-dir", dir, "--cluster-dir", cluster}, reserve...)...)
+		client := newClient(t, p.address)
+		produce(t, client, "orders", "a")
+		fill(t, dir)
+		refusedAsFull(t, client, "orders")
+		if code := commitOffset(t, client, "orders"); code != 0 {
+			t.Errorf("commit: %v", kerr.ErrorForCode(code))
+		}
+		p.stop(t)
+	})
+	t.Run("the cluster volume is full", func(t *testing.T) {
+		t.Parallel()
+		dir, cluster := t.TempDir(), smallVolume(t)
+		p := start(t, append([]string{"--data-dir", dir, "--cluster-dir", cluster}, reserve...)...)
+		client := newClient(t, p.address)
+		produce(t, client, "orders", "a")
+		if code := commitOffset(t, client, "orders"); code != 0 {
+			t.Errorf("commit: %v", kerr.ErrorForCode(code))
+		}
+		giveBack := fill(t, cluster)
+		eventually(t, "commits are refused", func() bool { return commitOffset(t, client, "orders") == kerr.CoordinatorNotAvailable.Code })
+		eventually(t, "healthz tells", func() bool { _, body := p.get(t, "/healthz"); return strings.Contains(body, `"storage_full": true`) })
+		produce(t, client, "orders", "b")
+		giveBack()
+		eventually(t, "commits are taken again", func() bool { return commitOffset(t, client, "orders") == 0 })
+		if got := contents(t, p.address, "orders"); !slices.Equal(got, []string{"a", "b"}) {
+			t.Errorf("read %q", got)
+		}
+		p.stop(t)
+	})
+}
+
+// commitOffset commits an offset of nobody in particular, and returns what the coordinator answers.
+func commitOffset(t *testing.T, client *kgo.Client, topic string) int16 {
+	t.Helper()
+	request := kmsg.NewPtrOffsetCommitRequest()
+	request.Version, request.Group, request.Generation = 8, "readers", -1
+	partition := kmsg.NewOffsetCommitRequestTopicPartition()
+	partition.Offset = 1
+	request.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: topic, Partitions: []kmsg.OffsetCommitRequestTopicPartition{partition}}}
+	response, err := client.SeedBrokers()[0].Request(within(t), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.(*kmsg.OffsetCommitResponse).Topics[0].Partitions[0].ErrorCode
+}
+
 func setConfig(t *testing.T, client *kgo.Client, topic, name, value string) {
 	t.Helper()
 	config := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()

@@ -13,6 +13,7 @@ import (
 type place interface {
 	open() (vfs.Dir, error)
 	config() storage.Config
+	volume() *storage.Volume // nil: the manager's
 }
 
 // topicPlace is a partition of a topic as the topic is at one time.
@@ -42,3 +43,5 @@ func (p topicPlace) config() storage.Config {
 	}
 	return c
 }
+
+func (p topicPlace) volume() *storage.Volume { return p.options.Volume }

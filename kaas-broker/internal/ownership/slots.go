@@ -15,6 +15,7 @@ type Slots struct {
 	Count  int
 	Open   func(slot int) (vfs.Dir, error) // the directory of one slot, which was made before
 	Config storage.Config
+	Volume *storage.Volume // on which they lie; nil: on that of the topics
 }
 
 // slotPlace is one slot.
@@ -26,6 +27,8 @@ type slotPlace struct {
 func (p slotPlace) open() (vfs.Dir, error) { return p.slots.Open(p.slot) }
 
 func (p slotPlace) config() storage.Config { return p.slots.Config }
+
+func (p slotPlace) volume() *storage.Volume { return p.slots.Volume }
 
 // slotKey is the key of a slot's entry: no topic has the zero id.
 func slotKey(slot int) key { return key{uuid.Nil, int32(slot)} }

@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -54,7 +55,7 @@ func (m *Manager) take(ctx context.Context, e *entry, at place, t *term) (*stora
 	}
 	return m.options.Engine.Take(ctx, dir, storage.TakeOptions{
 		Label:  e.label,
-		Volume: m.options.Volume,
+		Volume: cmp.Or(at.volume(), m.options.Volume),
 		Config: at.config(),
 		Ended:  func(err error) { m.ended(e, t, err) },
 
