@@ -26,6 +26,8 @@ var (
 	// ErrInvalidTransaction: a transactional batch whose transaction is not verified, a plain one of a producer that has a transaction
 	// open, or a marker of no producer (Kafka's INVALID_TXN_STATE).
 	ErrInvalidTransaction = errors.New("batch is not part of the producer's transaction")
+	// ErrCoordinatorEpoch: a marker without identity, of an earlier coordinator than the producer's last marker (Kafka's TRANSACTION_COORDINATOR_FENCED).
+	ErrCoordinatorEpoch = errors.New("marker is of an earlier coordinator")
 	// ErrNoManifest: the directory was never prepared as a partition, or lost its manifests. It is never taken over.
 	ErrNoManifest = errors.New("partition has no manifest")
 	// ErrDeleted: the partition is being deleted.

@@ -18,9 +18,11 @@ type MarkerAppend struct {
 // same, as in Kafka: it raises the producer's epoch. A marker is synced and checked before WaitDurable returns, whatever FlushMessages says.
 //
 // A marker whose identity is not above the producer's last is a duplicate: nothing is appended, and the ticket is that of the last one's commit.
-// One without identity, an administrator's abort, is never a duplicate.
+// One without identity, an administrator's abort, is never a duplicate; it is refused when its coordinator's epoch is below that of the last marker
+// (ProducerAppendInfo.checkCoordinatorEpoch).
 //
-// Errors: ErrInvalidTransaction for a negative producer id or epoch, ErrProducerEpoch for an epoch below the producer's, ErrStorageFull, or why the leadership ended.
+// Errors: ErrInvalidTransaction for a negative producer id or epoch, ErrProducerEpoch for an epoch below the producer's, ErrCoordinatorEpoch, ErrStorageFull, or why
+// the leadership ended.
 func (p *Partition) AppendMarker(m MarkerAppend) (Ticket, error) {
 	if m.ProducerID < 0 || m.Epoch < 0 {
 		return Ticket{}, fmt.Errorf("marker of producer %d, epoch %d: %w", m.ProducerID, m.Epoch, ErrInvalidTransaction)
@@ -37,11 +39,15 @@ func (p *Partition) AppendMarker(m MarkerAppend) (Ticket, error) {
 		return Ticket{}, err
 	}
 	if known := p.producers[m.ProducerID]; known != nil {
-		if last := known.transaction(); m.Marker.HasIdentity && m.Marker.Identity <= last.Identity {
+		last := known.transaction()
+		if m.Marker.HasIdentity && m.Marker.Identity <= last.Identity {
 			return p.duplicateLocked(batchMark{BaseOffset: last.Marker, LastOffset: last.Marker, Timestamp: batch.NoTimestamp}), nil
 		}
 		if m.Epoch < known.Epoch {
 			return Ticket{}, fmt.Errorf("marker of producer %d has epoch %d, the partition knows %d: %w", m.ProducerID, m.Epoch, known.Epoch, ErrProducerEpoch)
+		}
+		if !m.Marker.HasIdentity && m.Marker.CoordinatorEpoch < last.CoordinatorEpoch {
+			return Ticket{}, fmt.Errorf("marker of coordinator epoch %d, the last one had %d: %w", m.Marker.CoordinatorEpoch, last.CoordinatorEpoch, ErrCoordinatorEpoch)
 		}
 	}
 	return p.addLocked(b, &m.Marker, config, AppendOptions{Sync: true}, now), nil

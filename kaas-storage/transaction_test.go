@@ -154,6 +154,33 @@ func TestWatchTellsOfMarkers(t *testing.T) {
 	}
 }
 
+// Of two administrators, or coordinators of whom one was replaced, the one that is behind is refused in the very append: also while the other's marker is on its
+// way. Markers with an identity are told apart by that alone.
+func TestMarkersOfEarlierCoordinators(t *testing.T) {
+	f := newFaulty(16 << 20)
+	b := newBench(t, f, storage.Options{})
+	p := b.take()
+	must(t, sendTransactional(t, p, 1, 0).WaitDurable(context.Background()))
+	of := func(coordinator int32) storage.MarkerAppend {
+		return storage.MarkerAppend{ProducerID: 1, Marker: batch.Marker{CoordinatorEpoch: coordinator}}
+	}
+	release := holdSyncs(f)
+	under, err := p.AppendMarker(of(9))
+	must(t, err)
+	if _, err := p.AppendMarker(of(8)); !errors.Is(err, storage.ErrCoordinatorEpoch) {
+		t.Errorf("an earlier coordinator while the marker of a later one is on its way: %v", err)
+	}
+	release()
+	must(t, under.WaitDurable(context.Background()))
+	if _, err := p.AppendMarker(of(9)); err != nil {
+		t.Errorf("the same coordinator: %v", err)
+	}
+	lower := storage.MarkerAppend{ProducerID: 1, Epoch: 1, Marker: batch.Marker{CoordinatorEpoch: 3, Identity: 7, HasIdentity: true}}
+	if _, err := p.AppendMarker(lower); err != nil {
+		t.Errorf("a decision of an earlier epoch: %v", err)
+	}
+}
+
 // A control batch that nobody can read is not taken, and a client's plain Append of a marker ends the transaction as well.
 func TestControlBatchesInAppend(t *testing.T) {
 	b := newBench(t, vfs.NewMem(16<<20), storage.Options{})

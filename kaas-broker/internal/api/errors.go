@@ -74,6 +74,7 @@ var codes = [...]struct {
 	{storage.ErrOutOfOrderSequence, kerr.OutOfOrderSequenceNumber},
 	{storage.ErrProducerEpoch, kerr.InvalidProducerEpoch},
 	{storage.ErrInvalidTransaction, kerr.InvalidTxnState},
+	{storage.ErrCoordinatorEpoch, kerr.TransactionCoordinatorFenced},
 	// the log
 	{storage.ErrOffsetOutOfRange, kerr.OffsetOutOfRange},
 	{storage.ErrFenced, kerr.NotLeaderForPartition},

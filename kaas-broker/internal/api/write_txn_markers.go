@@ -10,7 +10,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -78,9 +77,6 @@ func (h *Handlers) writeMarker(ctx context.Context, marker *kmsg.WriteTxnMarkers
 	if err != nil {
 		return err
 	}
-	if err := checkCoordinator(p, marker); err != nil {
-		return err
-	}
 	ticket, err := p.AppendMarker(storage.MarkerAppend{
 		ProducerID: marker.ProducerID, Epoch: marker.ProducerEpoch,
 		Marker: batch.Marker{Commit: marker.Committed, CoordinatorEpoch: marker.CoordinatorEpoch},
@@ -89,13 +85,4 @@ func (h *Handlers) writeMarker(ctx context.Context, marker *kmsg.WriteTxnMarkers
 		return err
 	}
 	return ticket.WaitDurable(ctx)
-}
-
-// checkCoordinator refuses a marker of an earlier coordinator than the last one's.
-func checkCoordinator(p *storage.Partition, marker *kmsg.WriteTxnMarkersRequestMarker) error {
-	last, found := p.Producer(marker.ProducerID)
-	if found && marker.ProducerEpoch >= last.Epoch && marker.CoordinatorEpoch < last.CoordinatorEpoch {
-		return fmt.Errorf("the last coordinator had epoch %d: %w", last.CoordinatorEpoch, kerr.TransactionCoordinatorFenced)
-	}
-	return nil
 }
