@@ -20,6 +20,7 @@ type Coordinator struct {
 	options Options
 	log     zerolog.Logger
 	seats   [slot.Count]atomic.Pointer[seat]
+	reaping trouble // of reap
 }
 
 // seat is what is known of a slot. nil: it is not led here.
@@ -167,6 +168,16 @@ func (c *Coordinator) findSlot(number int) (*leadership, error) {
 
 // enter finds the slot of a group or transactional id and takes its lock. The caller leaves it by Unlock.
 func (c *Coordinator) enter(id string) (*leadership, error) { return c.enterSlot(slot.Of(id)) }
+
+// enterGroup is enter for a request about a group that must have a name. It returns the id as it is stored.
+func (c *Coordinator) enterGroup(id string) (string, *leadership, error) {
+	id = normal(id)
+	if id == "" {
+		return "", nil, ErrInvalidGroupID
+	}
+	led, err := c.enter(id)
+	return id, led, err
+}
 
 func (c *Coordinator) enterSlot(number int) (*leadership, error) {
 	led, err := c.findSlot(number)

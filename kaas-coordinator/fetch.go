@@ -97,12 +97,8 @@ func (c *Coordinator) topicID(topic string) (uuid.UUID, bool) {
 // Errors: ErrInvalidGroupID, ErrLoading, ErrNotCoordinator, ErrGroupNotFound, ErrNonEmptyGroup for groups of other types than consumer, and
 // ctx's.
 func (c *Coordinator) DeleteOffsets(ctx context.Context, id string, partitions []offset.Partition) ([]error, error) {
-	id = normal(id)
-	if id == "" {
-		return nil, ErrInvalidGroupID
-	}
 	arrived := time.Now()
-	led, err := c.enter(id)
+	id, led, err := c.enterGroup(id)
 	if err != nil {
 		return nil, err
 	}

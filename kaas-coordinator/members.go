@@ -16,7 +16,6 @@ const heartbeatGrace = time.Second
 //
 // Errors: ErrInvalidGroupID, ErrLoading, ErrNotCoordinator, those of package group for joins, and ctx's.
 func (c *Coordinator) Join(ctx context.Context, id string, r group.JoinRequest) (group.JoinResult, error) {
-	id = normal(id)
 	led, parked, err := c.join(id, r)
 	if err != nil {
 		return refusedJoin(r.MemberID, err), err
@@ -40,10 +39,7 @@ func refusedJoin(memberID string, err error) group.JoinResult {
 }
 
 func (c *Coordinator) join(id string, r group.JoinRequest) (*leadership, *group.Parked[group.JoinResult], error) {
-	if id == "" {
-		return nil, nil, ErrInvalidGroupID
-	}
-	led, err := c.enter(id)
+	id, led, err := c.enterGroup(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +59,6 @@ func (c *Coordinator) join(id string, r group.JoinRequest) (*leadership, *group.
 //
 // Errors: ErrInvalidGroupID, ErrNotCoordinator, those of package group for syncs, and ctx's.
 func (c *Coordinator) Sync(ctx context.Context, id string, r group.SyncRequest) (group.SyncResult, error) {
-	id = normal(id)
 	led, parked, err := c.sync(id, r)
 	if errors.Is(err, ErrLoading) {
 		err = group.ErrRebalancing
@@ -88,10 +83,7 @@ func (c *Coordinator) sync(id string, r group.SyncRequest) (*leadership, *group.
 	if err := r.CheckProtocol(); err != nil {
 		return nil, nil, err
 	}
-	if id == "" {
-		return nil, nil, ErrInvalidGroupID
-	}
-	led, err := c.enter(id)
+	id, led, err := c.enterGroup(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,12 +99,8 @@ func (c *Coordinator) sync(id string, r group.SyncRequest) (*leadership, *group.
 //
 // Errors: ErrInvalidGroupID, ErrNotCoordinator, those of package group for heartbeats, and ctx's.
 func (c *Coordinator) Heartbeat(ctx context.Context, id string, member group.Identity) error {
-	id = normal(id)
-	if id == "" {
-		return ErrInvalidGroupID
-	}
 	notBefore := time.Now().Add(-heartbeatGrace)
-	led, err := c.enter(id)
+	id, led, err := c.enterGroup(id)
 	if errors.Is(err, ErrLoading) {
 		return nil
 	}
@@ -135,12 +123,8 @@ func (c *Coordinator) Heartbeat(ctx context.Context, id string, member group.Ide
 //
 // Errors: ErrInvalidGroupID, ErrLoading, ErrNotCoordinator, and ctx's.
 func (c *Coordinator) Leave(ctx context.Context, id string, members []group.LeaveRequest) ([]error, error) {
-	id = normal(id)
-	if id == "" {
-		return nil, ErrInvalidGroupID
-	}
 	arrived := time.Now()
-	led, err := c.enter(id)
+	id, led, err := c.enterGroup(id)
 	if err != nil {
 		return nil, err
 	}

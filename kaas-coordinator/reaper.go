@@ -3,17 +3,36 @@ package coordinator
 import (
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 	"github.com/kaas-rs/kaas/kaas-coordinator/txn"
 )
 
 // reap aborts transactions that are open for longer than their producers wanted.
 func (c *Coordinator) reap(now time.Time) {
+	var failure error
+	slots := 0
 	for _, led := range c.all() {
 		if err := c.reapIn(led, now); err != nil && !isGone(err) {
-			c.log.Warn().Err(err).Msg("a transaction that timed out could not be aborted")
+			failure = err
+			slots++
 		}
 	}
+	c.reaping.tell(c.log, failure, slots)
+}
+
+// trouble is what keeps coming back, such as a full disk. The log tells once that it begins and once that it ends. Only one goroutine may use it.
+type trouble struct{ told bool }
+
+func (t *trouble) tell(log zerolog.Logger, failure error, slots int) {
+	switch {
+	case failure != nil && !t.told:
+		log.Warn().Err(failure).Int("slots", slots).Msg("transactions that timed out cannot be aborted")
+	case failure == nil && t.told:
+		log.Info().Msg("no transaction that timed out is kept open any more")
+	}
+	t.told = failure != nil
 }
 
 // reapIn waits for nothing: what is lost by a crash times out again.

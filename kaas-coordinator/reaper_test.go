@@ -3,14 +3,18 @@ package coordinator_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-coordinator/offset"
 	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 	"github.com/kaas-rs/kaas/kaas-coordinator/txn"
+	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
@@ -62,6 +66,41 @@ func TestTransactionsTimeOut(t *testing.T) {
 			t.Errorf("the idle one is %v", got)
 		}
 		p.begin("tx", "g", p.register("tx"), at0)
+	})
+}
+
+// A transaction that cannot be aborted, because there is no room to decide it, stays open until there is. The log tells so once, and when it is over.
+func TestTimeoutsOnAFullVolume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		filesystem := vfs.NewMem(16 << 20)
+		volume, err := storage.OpenVolume(filesystem, storage.VolumeOptions{ClusterID: "c", ID: "v", Reserve: 1 << 20})
+		must(t, err)
+		prepare(t, filesystem)
+		options, parts := transactional()
+		log := &strings.Builder{}
+		options.Logger = zerolog.New(zerolog.SyncWriter(log)).Level(zerolog.WarnLevel)
+		ids := []string{"one", "two", "three"} // in slots of their own
+		p := beginOn(t, filesystem, volume, options, ids...)
+		synctest.Wait()
+		for i, id := range ids {
+			p.begin(id, "", p.register(id), partitionOf("t", int32(i)))
+		}
+		free := fill(t, filesystem)
+		must(t, volume.Refresh())
+		time.Sleep(10 * time.Minute)
+		if got := p.state("one").State; got != txn.Ongoing {
+			t.Errorf("without room it is %v", got)
+		}
+		synctest.Wait()
+		if lines := strings.Count(log.String(), "\n"); lines != 1 {
+			t.Errorf("%d lines in the log:\n%s", lines, log)
+		}
+		free()
+		must(t, volume.Refresh())
+		time.Sleep(time.Minute)
+		if got := p.state("one").State; got != txn.CompleteAbort || parts.outcomes(partitionOf("t", 0)) != "A" {
+			t.Errorf("with room again it is %v", got)
+		}
 	})
 }
 

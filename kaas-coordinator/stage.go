@@ -28,12 +28,8 @@ type StageRequest struct {
 // ErrInvalidProducerIDMapping, ErrInvalidTransactionRequest, group.ErrNotAvailable when the transaction's coordinator cannot say or there is no
 // room, and ctx's.
 func (c *Coordinator) StageOffsets(ctx context.Context, id string, r StageRequest) ([]error, error) {
-	id = normal(id)
-	if id == "" {
-		return nil, ErrInvalidGroupID
-	}
 	arrived := time.Now()
-	led, err := c.enter(id)
+	id, led, err := c.enterGroup(id)
 	if err != nil {
 		return nil, err
 	}
