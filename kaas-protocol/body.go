@@ -19,42 +19,10 @@ const (
 // errTooPlain refuses a request above Limits.MaxPlainBytes.
 var errTooPlain = errors.New("request is too large for its kind")
 
-// plainWeight is how many times its size a request without records is charged while it is worked on: decoded, and with its answer, it takes
-// that much and more, where records are used as they came.
-const plainWeight = 32
-
 // carriesRecords reports whether the frame that begins so is a Produce request.
 func carriesRecords(frame []byte) bool {
 	const keySize = 2
 	return len(frame) >= keySize && binary.BigEndian.Uint16(frame) == uint16(keyProduce)
-}
-
-// charge is what one request has taken of the server's budgets.
-type charge struct{ records, plain int64 }
-
-func (s *Server) release(c charge) {
-	if c.records > 0 {
-		s.budget.release(c.records)
-	}
-	if c.plain > 0 {
-		s.plain.release(c.plain)
-	}
-}
-
-// weigh charges what a large request without records takes once it is decoded. A pipelined one may wait for its answer for as long as its
-// client likes, so that it must not hold more room than its bytes.
-func (c *connection) weigh(ctx context.Context, chosen *row, size int) (more int64, err error) {
-	if size <= smallRequest || chosen.Pipelined {
-		return 0, nil
-	}
-	more = (plainWeight - 1) * int64(size)
-	if waiter := c.server.plain.reserveMore(int64(size), more); waiter != nil {
-		if err := c.watch(ctx, waiter.granted, nil); err != nil {
-			c.server.plain.cancel(waiter)
-			return 0, err
-		}
-	}
-	return more, nil
 }
 
 // body is a request that arrives.

@@ -113,6 +113,9 @@ func (c *connection) open(ctx context.Context) error {
 	return nil
 }
 
+// plaintext reports whether bytes may bypass the stream.
+func (c *connection) plaintext() bool { return c.stream == net.Conn(c.socket) }
+
 // end cancels the connection's requests and closes the socket at once, which frees reader and writer. It never
 // waits for the peer, as closing TLS would.
 func (c *connection) end(reason error) {

@@ -45,8 +45,9 @@ func (c *connection) logEnd() {
 		}
 	}
 	name, version := c.public.ClientSoftware()
-	c.server.config.Logger.WithLevel(level).Err(c.reason).Str("hint", hint(c.reason)).Int("left_out", skipped).Str("connection", c.public.ID()).Str("listener", c.public.Listener()).
-		Str("principal", c.public.Principal()).Str("software", name).Str("software_version", version).
+	c.server.config.Logger.WithLevel(level).Err(c.reason).Str("hint", hint(c.reason)).Int("left_out", skipped).
+		Str("connection", c.public.ID()).Str("listener", c.public.Listener()).Str("principal", c.public.Principal()).
+		Str("software", name).Str("software_version", version).
 		Msg("connection ended")
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -147,5 +148,15 @@ func within[T any](t testing.TB, what string, from <-chan T) T {
 	case <-ctx.Done():
 		t.Fatalf("%s: nothing within %s", what, patience)
 		panic("unreachable")
+	}
+}
+
+// never fails when something comes from the channel within a moment.
+func never[T any](t testing.TB, what string, from <-chan T) {
+	t.Helper()
+	select {
+	case <-from:
+		t.Fatal(what)
+	case <-time.After(50 * time.Millisecond):
 	}
 }

@@ -31,13 +31,8 @@ func TestResponsesLeaveInRequestOrder(t *testing.T) {
 	if got := within(t, "acks=0 starts behind a parked fetch", produced); got != quiet {
 		t.Fatalf("request %d started, want %d", got, quiet)
 	}
-	select {
-	case <-metadataStarted:
-		t.Fatal("Metadata started while earlier requests were unanswered")
-	case <-produced:
-		t.Fatal("Produce started while an earlier Metadata was unanswered")
-	case <-time.After(50 * time.Millisecond):
-	}
+	never(t, "Metadata started while earlier requests were unanswered", metadataStarted)
+	never(t, "Produce started while an earlier Metadata was unanswered", produced)
 	fetches.let <- protocol.Reply{}
 	for _, want := range []int32{fetch, write, describe, last} {
 		if got, _ := client.receive(); got != want {
@@ -57,11 +52,7 @@ func TestPipelinedRequestWaitsForOneThatIsNot(t *testing.T) {
 	client.send(metadataRequest())
 	within(t, "Metadata", begun)
 	client.send(produceRequest(-1, 10))
-	select {
-	case <-produced:
-		t.Error("Produce started while an earlier Metadata was unanswered")
-	case <-time.After(50 * time.Millisecond):
-	}
+	never(t, "Produce started while an earlier Metadata was unanswered", produced)
 	close(end)
 	within(t, "Produce", produced)
 }
@@ -86,11 +77,7 @@ func TestInFlightRequestsAreBounded(t *testing.T) {
 	for range 3 {
 		within(t, "start", fetches.started)
 	}
-	select {
-	case <-fetches.started:
-		t.Fatal("a fourth request started with three in flight allowed")
-	case <-time.After(50 * time.Millisecond):
-	}
+	never(t, "a fourth request started with three in flight allowed", fetches.started)
 	fetches.let <- protocol.Reply{}
 	within(t, "start after an answer", fetches.started)
 }
@@ -111,11 +98,7 @@ func TestInFlightBytesOfAConnection(t *testing.T) {
 	client.send(produceRequest(-1, 5_000))
 	within(t, "a request that fits beside", produced)
 	client.send(produceRequest(-1, 9_000))
-	select {
-	case <-produced:
-		t.Fatal("14,000 bytes in flight with 10,000 allowed")
-	case <-time.After(50 * time.Millisecond):
-	}
+	never(t, "14,000 bytes in flight with 10,000 allowed", produced)
 	fetches.let <- protocol.Reply{}
 	within(t, "a request that fits now", produced)
 }
@@ -135,11 +118,7 @@ func TestInFlightBytesOfAllConnections(t *testing.T) {
 	holder.send(produceRequest(-1, 250_000))
 	within(t, "first large request", produced)
 	other.send(produceRequest(-1, 250_000))
-	select {
-	case <-produced:
-		t.Fatal("500,000 bytes in flight with 300,000 allowed")
-	case <-time.After(50 * time.Millisecond):
-	}
+	never(t, "500,000 bytes in flight with 300,000 allowed", produced)
 	small.send(metadataRequest())
 	small.receive() // the only, small request of a connection fits in any case
 	fetches.let <- protocol.Reply{}

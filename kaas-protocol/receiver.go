@@ -111,15 +111,3 @@ func (r *receiver) expired() error {
 	// A drain that came meanwhile has set a deadline that was just replaced.
 	return r.connection.stopped()
 }
-
-// stopped returns why no further request is read: the server drains, or a handler has closed the connection.
-func (c *connection) stopped() error {
-	select {
-	case <-c.closing:
-		return errSaidClose
-	case <-c.server.draining:
-		return errDraining
-	default:
-		return nil
-	}
-}

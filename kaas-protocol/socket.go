@@ -54,6 +54,3 @@ func (s *socket) closeWrite() error {
 	}
 	return errors.ErrUnsupported
 }
-
-// plaintext reports whether bytes may bypass the stream.
-func (c *connection) plaintext() bool { return c.stream == net.Conn(c.socket) }

@@ -80,3 +80,15 @@ func (c *connection) peerGone() bool {
 	reset, finished := c.socket.peerState()
 	return reset || (finished && c.pipeline.outstanding() > 0)
 }
+
+// stopped returns why no further request is read: the server drains, or a handler has closed the connection.
+func (c *connection) stopped() error {
+	select {
+	case <-c.closing:
+		return errSaidClose
+	case <-c.server.draining:
+		return errDraining
+	default:
+		return nil
+	}
+}
