@@ -46,6 +46,9 @@ func (b *Broker) Report() health.Report {
 	for _, p := range b.topics.Problems() {
 		r.Problems = append(r.Problems, p.String())
 	}
+	for _, p := range b.groups.Problems() {
+		r.Problems = append(r.Problems, p.String())
+	}
 	for site, counts := range b.tripwires.Snapshot() {
 		addCounts(&r, site, counts)
 	}

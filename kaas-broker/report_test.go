@@ -1,12 +1,16 @@
 package broker_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	broker "github.com/kaas-rs/kaas/kaas-broker"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
+	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
@@ -84,6 +88,58 @@ func TestFailedPartitionIsToldAndReady(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not tried again: %+v", after.Report())
 		}
+	}
+}
+
+// A slot whose records were written by later software is led, but nobody is served from it: the report says so and why.
+func TestSlotThatCannotBeReplayedIsTold(t *testing.T) {
+	memory := vfs.NewMem(16 << 20)
+	before := open(t, broker.Options{Memory: memory})
+	stop := serve(t, before)
+	awaitReady(t, before)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	appendToSlot(t, memory, slot.Record{Key: slot.GroupKey("g"), Value: []byte(`{"version":2}`)})
+	after := open(t, broker.Options{Memory: memory})
+	serve(t, after)
+	for deadline := time.Now().Add(patience); len(after.Report().Problems) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is told: %+v", after.Report())
+		}
+	}
+	report := after.Report()
+	if told := report.Problems[0]; report.Status != "degraded" || !strings.Contains(told, fmt.Sprintf("slot %d", slot.Of("g"))) || !strings.Contains(told, "group record has version 2") {
+		t.Errorf("%s: %q", report.Status, report.Problems)
+	}
+}
+
+// appendToSlot appends a record to its slot in the directory of a broker that has ended.
+func appendToSlot(t *testing.T, memory vfs.FS, record slot.Record) {
+	t.Helper()
+	engine, err := storage.NewEngine(storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	dir, err := memory.OpenDir("__cluster/__coordinator/" + slot.DirName(slot.Of(record.Key.ID)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	partition, err := engine.Take(t.Context(), dir, storage.TakeOptions{Label: "slot", Config: slot.Config()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := slot.Open(t.Context(), partition, func(slot.Record, int64) error { return nil }, slot.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Lock()
+	pending, err := s.Append(record)
+	s.Unlock()
+	s.Close()
+	if err := errors.Join(err, pending.Wait(t.Context()), partition.Handover(t.Context())); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,13 +1,19 @@
 package codec
 
-// Requests of administrators: authentication, access control, quotas,
-// configuration and the cluster itself.
+// Requests about the connection, and those of administrators: authentication,
+// access control, quotas, configuration and the cluster itself.
+
+var apiVersionsSchema = []field{
+	{name: "ClientSoftwareName", kind: text, since: 3},
+	{name: "ClientSoftwareVersion", kind: text, since: 3},
+}
 
 var saslHandshakeSchema = []field{
 	{name: "Mechanism", kind: text},
 }
 
-var describeAclsSchema = []field{
+// aclFilter chooses access control entries, to be shown or deleted.
+var aclFilter = []field{
 	{name: "ResourceTypeFilter", kind: int8Field},
 	{name: "ResourceNameFilter", kind: text, null: true},
 	{name: "PatternTypeFilter", kind: int8Field, since: 1},
@@ -16,6 +22,8 @@ var describeAclsSchema = []field{
 	{name: "Operation", kind: int8Field},
 	{name: "PermissionType", kind: int8Field},
 }
+
+var describeAclsSchema = aclFilter
 
 var createAclsSchema = []field{
 	{name: "Creations", kind: list, of: []field{
@@ -30,15 +38,17 @@ var createAclsSchema = []field{
 }
 
 var deleteAclsSchema = []field{
-	{name: "Filters", kind: list, of: []field{
-		{name: "ResourceTypeFilter", kind: int8Field},
-		{name: "ResourceNameFilter", kind: text, null: true},
-		{name: "PatternTypeFilter", kind: int8Field, since: 1},
-		{name: "PrincipalFilter", kind: text, null: true},
-		{name: "HostFilter", kind: text, null: true},
-		{name: "Operation", kind: int8Field},
-		{name: "PermissionType", kind: int8Field},
+	{name: "Filters", kind: list, of: aclFilter},
+}
+
+var describeConfigsSchema = []field{
+	{name: "Resources", kind: list, of: []field{
+		{name: "ResourceType", kind: int8Field},
+		{name: "ResourceName", kind: text},
+		{name: "ConfigurationKeys", kind: values, null: true, of: []field{{kind: text}}},
 	}},
+	{name: "IncludeSynonyms", kind: int8Field, since: 1},
+	{name: "IncludeDocumentation", kind: int8Field, since: 3},
 }
 
 var alterConfigsSchema = []field{
@@ -47,6 +57,19 @@ var alterConfigsSchema = []field{
 		{name: "ResourceName", kind: text},
 		{name: "Configs", kind: list, of: []field{
 			{name: "Name", kind: text},
+			{name: "Value", kind: text, null: true},
+		}},
+	}},
+	{name: "ValidateOnly", kind: int8Field},
+}
+
+var incrementalAlterConfigsSchema = []field{
+	{name: "Resources", kind: list, of: []field{
+		{name: "ResourceType", kind: int8Field},
+		{name: "ResourceName", kind: text},
+		{name: "Configs", kind: list, of: []field{
+			{name: "Name", kind: text},
+			{name: "ConfigOperation", kind: int8Field},
 			{name: "Value", kind: text, null: true},
 		}},
 	}},
@@ -127,6 +150,12 @@ var alterUserScramCredentialsSchema = []field{
 		{name: "Salt", kind: data},
 		{name: "SaltedPassword", kind: data},
 	}},
+}
+
+var describeClusterSchema = []field{
+	{name: "IncludeClusterAuthorizedOperations", kind: int8Field},
+	{name: "EndpointType", kind: int8Field, since: 1},
+	{name: "IncludeFencedBrokers", kind: int8Field, since: 2},
 }
 
 var describeQuorumSchema = []field{

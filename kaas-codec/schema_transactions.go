@@ -2,6 +2,13 @@ package codec
 
 // Requests about transactions and the producers that make them.
 
+var initProducerIDSchema = []field{
+	{name: "TransactionalId", kind: text, null: true},
+	{name: "TransactionTimeoutMs", kind: int32Field},
+	{name: "ProducerId", kind: int64Field, since: 3},
+	{name: "ProducerEpoch", kind: int16Field, since: 3},
+}
+
 var addPartitionsToTxnSchema = []field{
 	{name: "Transactions", kind: list, since: 4, of: []field{
 		{name: "TransactionalId", kind: text},

@@ -136,10 +136,18 @@ func (c *Coordinator) Status(id string) error {
 	return err
 }
 
+// Served returns how many slots are served here, of slot.Count: led, and replayed.
+func (c *Coordinator) Served() int { return len(c.all()) }
+
 // Problem is a slot that could not be opened; it is tried again.
 type Problem struct {
 	Slot int
 	Err  error
+}
+
+// String is the problem as one line.
+func (p Problem) String() string {
+	return fmt.Sprintf("coordinator slot %d cannot be opened: %v", p.Slot, p.Err)
 }
 
 // Problems lists the slots that could not be opened when they were last tried, for a health page.

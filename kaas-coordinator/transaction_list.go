@@ -44,7 +44,6 @@ func (c *Coordinator) DescribeTransaction(ctx context.Context, id string) (Trans
 type TransactionFilter struct {
 	States      []string // Kafka's names, as they are written; empty: any
 	ProducerIDs []int64  // empty: any
-	LongerThan  time.Duration
 }
 
 // TransactionList answers with the ids sorted.
@@ -108,7 +107,7 @@ func (l *leadership) listTransactions(ctx context.Context, f TransactionFilter, 
 	}
 	var list []ListedTransaction
 	for id, t := range l.transactions {
-		if f.wants(t.Transaction, arrived) {
+		if f.wants(t.Transaction) {
 			list = append(list, ListedTransaction{ID: id, ProducerID: t.Producer.ID, State: t.State})
 		}
 	}
@@ -117,14 +116,12 @@ func (l *leadership) listTransactions(ctx context.Context, f TransactionFilter, 
 	return list, settle(ctx, l, rests, arrived)
 }
 
-func (f TransactionFilter) wants(t txn.Transaction, now time.Time) bool {
+func (f TransactionFilter) wants(t txn.Transaction) bool {
 	switch {
 	case len(f.States) > 0 && !slices.Contains(f.States, t.State.String()):
 		return false
 	case len(f.ProducerIDs) > 0 && !slices.Contains(f.ProducerIDs, t.Producer.ID):
 		return false
-	case f.LongerThan > 0:
-		return t.Start >= 0 && now.UnixMilli()-t.Start > f.LongerThan.Milliseconds()
 	}
 	return true
 }

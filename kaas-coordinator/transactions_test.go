@@ -231,7 +231,6 @@ func TestListTransactions(t *testing.T) {
 			{"states", coordinator.TransactionFilter{States: []string{"Ongoing", "PrepareAbort"}}, "b-empty Ongoing, c-open Ongoing, d-prepared PrepareAbort", nil},
 			{"unknown states", coordinator.TransactionFilter{States: []string{"ongoing", "Dead", "Empty"}}, "", []string{"ongoing"}},
 			{"producers", coordinator.TransactionFilter{ProducerIDs: []int64{producers["a-done"].ID, 99}}, "a-done CompleteCommit", nil},
-			{"long", coordinator.TransactionFilter{LongerThan: 2 * time.Second, States: []string{"Ongoing"}}, "c-open Ongoing", nil},
 		}
 		for _, c := range cases {
 			list := p.list(c.filter)

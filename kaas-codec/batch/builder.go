@@ -30,7 +30,6 @@ type Builder struct {
 	lastDelta     int32
 	baseTimestamp int64
 	maxTimestamp  int64
-	timestampsSet bool
 	failure       error
 }
 
@@ -46,12 +45,6 @@ func NewBuilder() *Builder {
 	}
 }
 
-// Len returns the number of records added.
-func (b *Builder) Len() int { return int(b.count) }
-
-// Size returns the bytes of the batch so far, as if it were not compressed.
-func (b *Builder) Size() int { return HeaderSize + len(b.records) }
-
 // Add adds a record with a timestamp in milliseconds at the next offset. Key and value are null
 // when nil. Nothing is kept of the arguments.
 func (b *Builder) Add(timestamp int64, key, value []byte, headers ...Header) {
@@ -65,7 +58,7 @@ func (b *Builder) AddAt(offsetDelta int32, timestamp int64, key, value []byte, h
 		b.failure = fmt.Errorf("add record at offset delta %d after %d: %w", offsetDelta, b.lastDelta, ErrMalformed)
 		return
 	}
-	if b.count == 0 && !b.timestampsSet {
+	if b.count == 0 {
 		b.baseTimestamp = timestamp
 	}
 	b.records = appendRecord(b.records, Record{
@@ -77,21 +70,13 @@ func (b *Builder) AddAt(offsetDelta int32, timestamp int64, key, value []byte, h
 	})
 	b.count++
 	b.lastDelta = offsetDelta
-	if !b.timestampsSet {
-		b.maxTimestamp = max(b.maxTimestamp, timestamp)
-	}
+	b.maxTimestamp = max(b.maxTimestamp, timestamp)
 }
 
 // ExtendTo makes the batch end at the offset delta even if its last records are missing, as
 // compaction must. A delta within the batch changes nothing.
 func (b *Builder) ExtendTo(lastOffsetDelta int32) {
 	b.lastDelta = max(b.lastDelta, lastOffsetDelta)
-}
-
-// SetTimestamps fixes the base and the maximum timestamp in milliseconds, which otherwise are those of
-// the first record and of the latest. It must be called before the first record is added.
-func (b *Builder) SetTimestamps(base, largest int64) {
-	b.baseTimestamp, b.maxTimestamp, b.timestampsSet = base, largest, true
 }
 
 // Build returns the batch. The Builder stays usable: more records may follow and be built again.

@@ -45,38 +45,18 @@ func TestBuilderWithoutRecords(t *testing.T) {
 	}
 }
 
-func TestBuilderSizeAndReuse(t *testing.T) {
+func TestBuilderReuse(t *testing.T) {
 	builder := batch.NewBuilder()
 	builder.Add(1, []byte("a"), []byte("1"))
 	first, err := builder.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if builder.Size() != len(first) || builder.Len() != 1 {
-		t.Errorf("size %d of %d, %d records", builder.Size(), len(first), builder.Len())
-	}
 	kept := bytes.Clone(first)
 	builder.Add(2, []byte("b"), []byte("2"))
 	second, err := builder.Build()
 	if err != nil || second.Count() != 2 || !bytes.Equal(first, kept) {
 		t.Errorf("second: %v, count %d; first changed: %v", err, second.Count(), !bytes.Equal(first, kept))
-	}
-}
-
-func TestBuilderTimestamps(t *testing.T) {
-	builder := batch.NewBuilder()
-	builder.SetTimestamps(1000, 9000)
-	builder.AppendTime = true
-	builder.Add(1500, nil, nil)
-	b, err := builder.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.BaseTimestamp() != 1000 || b.MaxTimestamp() != 9000 || !b.AppendTime() {
-		t.Errorf("base %d, max %d, append time %v", b.BaseTimestamp(), b.MaxTimestamp(), b.AppendTime())
-	}
-	if records := collect(t, b); records[0].TimestampDelta != 500 {
-		t.Errorf("delta %d", records[0].TimestampDelta)
 	}
 }
 

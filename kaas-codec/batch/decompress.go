@@ -17,10 +17,10 @@ const (
 	usualWindow = 8 << 20
 )
 
-// decompress returns src uncompressed, in dst's memory if that is large enough, or src itself for [None].
-// It stops with
-// [ErrDecompressedSize] as soon as more than the limit comes out, so that memory stays in proportion
-// to the limit whatever the bytes claim. Bytes that the codec cannot read are [ErrMalformed].
+// decompress returns src uncompressed, in dst's memory if that is large enough, or src itself for
+// [None]. It stops with [ErrDecompressedSize] as soon as more than the limit comes out, so that memory
+// stays in proportion to the limit whatever the bytes claim. Bytes that the codec cannot read are
+// [ErrMalformed].
 func decompress(dst, src []byte, codec Compression, limit Limit) ([]byte, error) {
 	switch codec {
 	case None:

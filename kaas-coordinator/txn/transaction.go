@@ -47,7 +47,7 @@ type Transaction struct {
 	Identity int64
 }
 
-// New is a transactional id that nobody has registered under yet. It is not worth storing before Init.
+// New is a transactional id that nobody has registered under yet. It is not worth storing before Register.
 func New() Transaction {
 	return Transaction{Producer: NoProducer(), LastProducerID: -1, LastEpoch: -1, Start: -1, Identity: -1}
 }

@@ -42,7 +42,7 @@ type Report struct {
 	SlotsLed             int               `json:"coordinator_slots_led"`
 	StorageStalled       bool              `json:"storage_stalled"`
 	StorageFull          bool              `json:"storage_full"`
-	Problems             []string          `json:"problems"` // manifests that cannot be followed
+	Problems             []string          `json:"problems"` // manifests that cannot be followed, slots whose records cannot be understood
 	RecordDecodes        map[string]int64  `json:"codec_record_decode"`
 	BatchReencodes       map[string]int64  `json:"codec_batch_reencode"`
 }
