@@ -3,8 +3,6 @@ package broker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -19,7 +17,6 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/producerids"
-	"github.com/kaas-rs/kaas/kaas-broker/internal/topicconfig"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-protocol"
@@ -119,82 +116,11 @@ func (b *Broker) open(ctx context.Context) error {
 	return b.server.Listen()
 }
 
-func (b *Broker) openEngine() error {
-	retention := b.config.Storage.RetentionInterval
-	if retention == 0 {
-		retention = -1
-	}
-	deadline := b.config.Storage.FsyncDeadline
-	if deadline == 0 {
-		deadline = math.MaxInt64
-	}
-	var err error
-	b.engine, err = storage.NewEngine(storage.Options{
-		Logger:            b.log,
-		MeterProvider:     b.options.MeterProvider,
-		Tripwires:         b.tripwires,
-		IODeadline:        deadline,
-		RetentionInterval: retention,
-	})
-	return err
-}
-
-func (b *Broker) ownership() ownership.Options {
-	o := ownership.Options{Engine: b.engine, Volume: b.stores.volume, Catalog: b.catalog, Slots: b.slots(), Logger: b.log}
-	if b.config.Mode == config.ModeDev {
-		o.MaxSegmentBytes = config.MemorySegmentBytes
-	} else {
-		o.Entitled = b.stores.cluster.CheckClaim
-		o.Fenced = func(label string, err error) { b.fence(fmt.Errorf("partition %s: %w", label, err)) }
-	}
-	return o
-}
-
-// fence ends Run, once, with the first reason.
-func (b *Broker) fence(err error) {
-	b.fenceOnce.Do(func() { b.fenced <- fmt.Errorf("%w: %w", ErrFenced, err) })
-}
-
-func (b *Broker) metadata() metastore.Options {
-	return metastore.Options{
-		Cluster: b.stores.cluster,
-		Volume:  b.stores.volume,
-		Catalog: b.catalog,
-		Resolve: func(overrides map[string]string) (topicconfig.Effective, error) {
-			return topicconfig.Resolve(b.config.Values, overrides)
-		},
-		DefaultPartitions: func() int32 { return b.config.Topics.Partitions },
-		RoomFor:           b.roomFor,
-		Abandon:           b.partitions.Abandon,
-		Forget:            b.forgetTopic,
-		Logger:            b.log,
-	}
-}
-
-func (b *Broker) openHealth(ctx context.Context) error {
-	if b.config.Health.Address == "" {
-		return nil
-	}
-	var err error
-	b.health, err = health.Listen(ctx, health.Options{
-		Address: b.config.Health.Address, MayMove: b.config.Health.MayMove, Source: b, Logger: b.log, Profiles: b.config.Health.Profiles,
-	})
-	return err
-}
-
 // ClusterID is the id of the cluster, made once and kept in the cluster directory.
 func (b *Broker) ClusterID() string { return b.stores.cluster.ClusterID() }
 
 // Addr is the bound address of a listener, nil for an unknown name.
 func (b *Broker) Addr(listener string) net.Addr { return b.server.Addr(listener) }
-
-// HealthAddr is the bound address of the health server, nil when there is none; moved says that the configured port was taken.
-func (b *Broker) HealthAddr() (addr net.Addr, moved bool) {
-	if b.health == nil {
-		return nil, false
-	}
-	return b.health.Addr(), b.health.Moved()
-}
 
 // Tripwires counts where records were decoded or batches encoded anew.
 func (b *Broker) Tripwires() *batch.Tripwires { return b.tripwires }

@@ -30,8 +30,8 @@ type FileNeeds struct {
 	Ample int
 }
 
-// FileNeeds counts the partitions that Open has found and says how many files the broker will hold open, with the coordinator's slots. A process that may open fewer than the least
-// would fail in the middle of its work.
+// FileNeeds counts the partitions that Open has found and says how many files the broker will hold open, with the coordinator's slots. A process that may
+// open fewer than the least would fail in the middle of its work.
 func (b *Broker) FileNeeds() FileNeeds { return b.needsOf(b.partitionCount()) }
 
 func (b *Broker) needsOf(partitions int) FileNeeds {

@@ -1,8 +1,10 @@
 package broker
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
@@ -13,6 +15,25 @@ import (
 )
 
 var _ health.Source = (*Broker)(nil)
+
+func (b *Broker) openHealth(ctx context.Context) error {
+	if b.config.Health.Address == "" {
+		return nil
+	}
+	var err error
+	b.health, err = health.Listen(ctx, health.Options{
+		Address: b.config.Health.Address, MayMove: b.config.Health.MayMove, Source: b, Logger: b.log, Profiles: b.config.Health.Profiles,
+	})
+	return err
+}
+
+// HealthAddr is the bound address of the health server, nil when there is none; moved says that the configured port was taken.
+func (b *Broker) HealthAddr() (addr net.Addr, moved bool) {
+	if b.health == nil {
+		return nil, false
+	}
+	return b.health.Addr(), b.health.Moved()
+}
 
 // Report describes the broker for /healthz. It takes no lock that is held during a file operation.
 func (b *Broker) Report() health.Report {
