@@ -52,6 +52,7 @@ func shortPrograms() []bounded {
 		{slowTaker(), 2},
 		{handingOver(), 2},
 		{withCrash(unsyncedClaim()), 1},
+		{reusedEpoch(), 2},
 		{withCrash(overtakenTaker()), 1},
 		{lostClaim(), 1},
 		{destroying(), 1},
@@ -156,6 +157,15 @@ func unsyncedClaim() Plan {
 		{"slow", "2", []Step{Take()}},
 		{"quick", "3", []Step{Take(), Append(0), DeleteRecords(0)}},
 	}
+	return p
+}
+
+// reusedEpoch is a taker whose epoch another one leads at and hands over first, while the manifest that both begin with is still there.
+func reusedEpoch() Plan {
+	p := unsyncedClaim()
+	p.Name = "a taker whose epoch was used"
+	p.Owners[2].Steps = []Step{Take(), Append(0), Handover()}
+	p.Removals = true
 	return p
 }
 

@@ -119,6 +119,32 @@ func neverGivesWay(_ *Owner) *liar {
 	}
 }
 
+// ownEpochUnseen does not see what another leader has written at the epoch of its own claim: the name was free again when it was made, because that leader
+// had handed over. Nothing is hidden once it has written a manifest of its own.
+func ownEpochUnseen(_ *Owner) *liar {
+	claimed, own, written := false, uint64(0), false
+	return &liar{
+		mkdir: func(d vfs.Dir, name string) error {
+			err := d.Mkdir(name)
+			if err == nil {
+				own, claimed = epochOf(name)
+			}
+			return err
+		},
+		rename: func(d vfs.Dir, oldName, newName string) error {
+			written = true
+			return d.Rename(oldName, newName)
+		},
+		list: func(d vfs.Dir) ([]vfs.Entry, error) {
+			entries, err := d.List()
+			return slices.DeleteFunc(entries, func(e vfs.Entry) bool {
+				epoch, is := epochOf(e.Name)
+				return claimed && !written && is && epoch == own && !e.IsDir
+			}), err
+		},
+	}
+}
+
 // noTail does not see the log files of others, so that it ends the log at the recovery point.
 func noTail(_ *Owner) *liar {
 	claimed := false
