@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
@@ -155,4 +156,19 @@ func (w *memory) end() {
 		n.stop()
 	}
 	w.processes.Wait()
+	for _, n := range w.nodes {
+		w.checkOpacity(n)
+	}
+}
+
+// checkOpacity complains of records that a node looked into, or encoded anew, whether it was killed or not. The coordinator's are the broker's own.
+func (w *memory) checkOpacity(n *node) {
+	report := n.broker.Report()
+	for _, counts := range []map[string]int64{report.RecordDecodes, report.BatchReencodes} {
+		for site, count := range counts {
+			if site != string(batch.SiteCoordinator) {
+				w.t.Errorf("seed %d: the broker looked into %d batches at %s", w.seed, count, site)
+			}
+		}
+	}
 }

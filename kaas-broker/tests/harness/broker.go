@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -53,6 +54,7 @@ type Broker struct {
 	process process
 	options Options
 	running bool
+	frozen  atomic.Bool
 }
 
 // Start runs a broker until the test ends. With KAAS_TEST_BOOTSTRAP it is the one that runs there.
@@ -131,14 +133,17 @@ func (b *Broker) Dir() string { return b.options.Dir }
 func (b *Broker) Kill(t testing.TB) {
 	t.Helper()
 	b.needProcess(t)
+	b.checkOpacity(t)
 	b.process.kill(t)
 	b.running = false
+	b.frozen.Store(false)
 }
 
 // Stop ends the broker as a service manager does, and waits until it has left.
 func (b *Broker) Stop(t testing.TB) {
 	t.Helper()
 	b.needProcess(t)
+	b.checkOpacity(t)
 	b.process.terminate(t)
 	b.running = false
 }
@@ -180,9 +185,7 @@ func (b *Broker) needProcess(t testing.TB) {
 
 func (b *Broker) cleanup(t testing.TB) {
 	if b.running {
-		if !t.Failed() {
-			b.checkOpacity(t)
-		}
+		b.checkOpacity(t)
 		b.process.kill(t)
 	}
 	if strings.Contains(b.Log(), "WARNING: DATA RACE") {

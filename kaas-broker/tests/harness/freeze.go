@@ -8,6 +8,8 @@ import (
 // Freeze stops the broker's process as it is, in whatever it is doing: a machine that hangs, a container that is paused.
 func (b *Broker) Freeze(t testing.TB) {
 	t.Helper()
+	b.checkOpacity(t) // it may be killed, or leave by itself, before it can be asked again
+	b.frozen.Store(true)
 	b.send(t, syscall.SIGSTOP)
 }
 
@@ -15,6 +17,7 @@ func (b *Broker) Freeze(t testing.TB) {
 func (b *Broker) Thaw(t testing.TB) {
 	t.Helper()
 	b.send(t, syscall.SIGCONT)
+	b.frozen.Store(false)
 }
 
 func (b *Broker) send(t testing.TB, signal syscall.Signal) {
