@@ -26,7 +26,7 @@ type segment struct {
 	transactions fileHandle
 	aborted      abortedIndex
 
-	reaching  atomic.Int64 // end, set before committed: no batch within committed is at or behind it
+	reaching  ordered      // end, set before committed: no batch within committed is at or behind it
 	committed atomic.Int64 // bytes that readers may see
 	end       atomic.Int64 // offset behind the last batch that readers may see
 

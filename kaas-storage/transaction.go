@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"sync/atomic"
 
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 )
@@ -45,7 +44,7 @@ type decidedTransaction struct {
 type transactions struct {
 	ongoing  []openTransaction    // ascending by first offset
 	decided  []decidedTransaction // ascending by marker
-	unstable atomic.Int64
+	unstable ordered
 	// forgotten is the offset of the last marker of a producer whose state has expired, -1 for none: a verification that began before it is void.
 	forgotten int64
 }
