@@ -48,7 +48,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 }
 
 // every calls do until ctx ends; never when there is no interval.
-func every(ctx context.Context, interval time.Duration, do func(now time.Time)) {
+func every(ctx context.Context, interval time.Duration, do func()) {
 	if interval <= 0 {
 		return
 	}
@@ -58,8 +58,8 @@ func every(ctx context.Context, interval time.Duration, do func(now time.Time)) 
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-tick.C:
-			do(now)
+		case <-tick.C:
+			do()
 		}
 	}
 }

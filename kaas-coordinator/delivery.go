@@ -156,7 +156,7 @@ func (c *Coordinator) complete(led *leadership, id string, decided txn.Transacti
 	}
 	defer led.Unlock()
 	// A decision leaves its state here only, so that it is still what it was.
-	step := decided.Complete(txn.Moment{Now: time.Now(), Next: led.slot.Next()})
+	step := decided.Complete(txn.Moment{Now: c.options.Clock.Wall(), Next: led.slot.Next()})
 	_, err := c.storeTransaction(led, id, step.Next)
 	return err
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // sweep looks for expired offsets and abandoned groups.
-func (c *Coordinator) sweep(now time.Time) {
+func (c *Coordinator) sweep() {
+	now := c.options.Clock.Now()
 	for _, led := range c.all() {
 		expired, err := led.sweep(now, c.options.Offsets.Retention)
 		if err != nil && !isGone(err) {

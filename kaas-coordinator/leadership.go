@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -55,7 +56,7 @@ func (c *Coordinator) load(ctx context.Context, p *storage.Partition) (*leadersh
 	led.ctx, led.cancel = context.WithCancel(context.Background())
 	led.Lock()
 	defer led.Unlock()
-	led.fill(loaded)
+	led.fill(loaded, c.options.Clock.Now())
 	return led, nil
 }
 
@@ -97,8 +98,11 @@ func (r *replayed) apply(record slot.Record, _ int64) error {
 	return nil
 }
 
-func (l *leadership) fill(loaded replayed) {
+func (l *leadership) fill(loaded replayed, today time.Time) {
 	l.transactions, l.marks = loaded.transactions, loaded.marks
+	for _, t := range l.transactions {
+		t.reopen(today)
+	}
 	for id, snapshot := range loaded.groups {
 		l.groups[id] = &entry{live: group.RestoreLive(l.liveOptions(id), snapshot), offsets: offset.New(), stored: true}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-coordinator/group"
 	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/clock"
 )
 
 // Source gives the partitions of the slots. Whoever implements it takes them over, with slot.Config, and owns them: the coordinator neither closes
@@ -34,6 +35,7 @@ type Options struct {
 	Offsets   OffsetConfig
 	Logger    zerolog.Logger
 	Tripwires *batch.Tripwires
+	Clock     *clock.Clock // by which offsets, ids and markers are old; nil: one of its own
 
 	Transactions TransactionOptions
 	ProducerIDs  ProducerIDs // nil: nobody can register a transactional producer
@@ -98,5 +100,8 @@ func (o Options) withDefaults() Options {
 	}
 	o.Offsets.MaxMetadata = max(cmp.Or(o.Offsets.MaxMetadata, 4096), 0)
 	o.Transactions = o.Transactions.withDefaults()
+	if o.Clock == nil {
+		o.Clock = clock.New(time.Now)
+	}
 	return o
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // reap aborts transactions that are open for longer than their producers wanted.
-func (c *Coordinator) reap(now time.Time) {
+func (c *Coordinator) reap() {
+	now := time.Now()
 	var failure error
 	slots := 0
 	for _, led := range c.all() {
@@ -42,10 +43,10 @@ func (c *Coordinator) reapIn(led *leadership, now time.Time) error {
 	}
 	defer led.Unlock()
 	for id, t := range led.transactions {
-		if !t.HasTimedOut(now) {
+		if !t.hasTimedOut(now) {
 			continue
 		}
-		step := t.Fence(txn.Moment{Now: now, Next: led.slot.Next()})
+		step := t.Fence(txn.Moment{Now: c.options.Clock.Wall(), Next: led.slot.Next()})
 		if _, err := c.storeTransaction(led, id, step.Next); err != nil {
 			return err
 		}
@@ -55,7 +56,8 @@ func (c *Coordinator) reapIn(led *leadership, now time.Time) error {
 }
 
 // forget removes transactional ids and markers that nobody has used for long.
-func (c *Coordinator) forget(now time.Time) {
+func (c *Coordinator) forget() {
+	now := c.options.Clock.Now()
 	for _, led := range c.all() {
 		forgotten, err := led.forget(now, c.options.Transactions)
 		if err != nil && !isGone(err) {

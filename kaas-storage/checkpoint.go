@@ -23,12 +23,12 @@ type frozen struct {
 }
 
 func (p *Partition) freeze() frozen {
-	now := time.Now().UnixMilli()
+	now := p.engine.options.Clock.Now().UnixMilli()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	age := p.Config().ProducerExpiry.Milliseconds()
-	p.transactions.forget(p.producers.expire(now, age))
-	maps.DeleteFunc(p.unverified, func(_ int64, u unverified) bool { return now-u.at >= age })
+	age := p.Config().ProducerExpiry
+	p.transactions.forget(p.producers.expire(now, age.Milliseconds()))
+	maps.DeleteFunc(p.unverified, func(_ int64, u unverified) bool { return time.Since(u.at) >= age })
 	for _, s := range *p.segments.Load() {
 		if p.grows(s) {
 			s.index.mark() // here, where nothing is appended: an append above the log end may be newer and hide what is below

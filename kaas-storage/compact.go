@@ -28,7 +28,7 @@ func (p *Partition) Compact(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	defer func() { <-p.engine.compactions.token }()
-	candidate, err := p.compactable(time.Now())
+	candidate, err := p.compactable(p.engine.options.Clock.Now())
 	if err != nil || len(candidate.inputs) == 0 {
 		return err
 	}

@@ -125,7 +125,7 @@ func (r *compactionRun) prepare() error {
 		return err
 	}
 	scope := compaction.Scope{
-		FirstDirty: r.firstDirty, End: end, Now: time.Now().UnixMilli(), DeleteRetention: p.Config().DeleteRetention,
+		FirstDirty: r.firstDirty, End: end, Now: p.engine.options.Clock.Now().UnixMilli(), DeleteRetention: p.Config().DeleteRetention,
 		MapBytes: p.engine.options.CompactionMemory, Limit: maxLookupRecords, Tripwires: p.engine.options.Tripwires,
 		Producers: make(map[int64]compaction.Producer),
 	}

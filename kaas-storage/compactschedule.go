@@ -88,7 +88,7 @@ func (e *Engine) compactOne(p *Partition) {
 		return
 	}
 	defer func() { <-e.compactions.token }()
-	candidate, worth, err := p.worthCompacting(time.Now())
+	candidate, worth, err := p.worthCompacting(p.engine.options.Clock.Now())
 	if err == nil && worth {
 		err = p.compact(e.ctx, candidate)
 	}

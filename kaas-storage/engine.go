@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage/clock"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
@@ -22,6 +23,7 @@ type Options struct {
 	IODeadline        time.Duration        // for one file operation; 0 means 30 s
 	RetentionInterval time.Duration        // between retention passes; 0 means 5 min, negative means never
 	IdleAfter         time.Duration        // without an append before files are closed; 0 means 5 s
+	Clock             *clock.Clock         // by which records and producers are old; nil: one of its own
 
 	CompactionInterval time.Duration // between passes over compacted logs; 0 means 15 s, negative means never [log.cleaner.backoff.ms]
 	CompactionMemory   int           // bytes for the keys of the one compaction that runs; 0 means 16 MiB [log.cleaner.dedupe.buffer.size]
@@ -42,6 +44,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CompactionMemory <= 0 {
 		o.CompactionMemory = 16 << 20
+	}
+	if o.Clock == nil {
+		o.Clock = clock.New(time.Now)
 	}
 	return o
 }

@@ -26,7 +26,7 @@ func (p *Partition) DeleteRecords(ctx context.Context, offset int64) (int64, err
 
 // retain is one retention pass (Kafka's LogCleaner is another matter; this is UnifiedLog.deleteOldSegments).
 func (p *Partition) retain() {
-	start, err := p.lookForExpired(time.Now())
+	start, err := p.lookForExpired(p.engine.options.Clock.Now())
 	if err == nil && start > p.logStart.Load() {
 		_, err = p.moveLogStart(p.engine.ctx, start)
 	}

@@ -35,7 +35,7 @@ func (t producerTable) inTransaction(producerID int64, epoch int16) bool {
 type unverified struct {
 	epoch    int16
 	sequence int32 // the first one, of the lowest such batch
-	at       int64 // wall clock in ms
+	at       time.Time
 }
 
 // NotVerified is told of a transactional batch that is not appended because it could not be verified, for a reason that may pass. Its producer sends
@@ -48,7 +48,7 @@ func (p *Partition) NotVerified(b batch.Batch) {
 	if known && (last.epoch > b.ProducerEpoch() || last.epoch == b.ProducerEpoch() && last.sequence <= b.BaseSequence()) {
 		return
 	}
-	p.unverified[b.ProducerID()] = unverified{b.ProducerEpoch(), b.BaseSequence(), time.Now().UnixMilli()}
+	p.unverified[b.ProducerID()] = unverified{b.ProducerEpoch(), b.BaseSequence(), time.Now()}
 }
 
 // skipsLocked reports whether a batch that begins a transaction leaves one out that could not be verified.

@@ -88,11 +88,6 @@ func (t Transaction) check(p Producer) error {
 // Commits reports the outcome of a decided transaction.
 func (t Transaction) Commits() bool { return t.State == PrepareCommit }
 
-// HasTimedOut reports whether the transaction is open for longer than its producer wanted.
-func (t Transaction) HasTimedOut(now time.Time) bool {
-	return t.State == Ongoing && t.Start+t.Timeout.Milliseconds() < now.UnixMilli()
-}
-
 // IsExpired reports whether nothing was done under the id for so long that it can be forgotten.
 func (t Transaction) IsExpired(now time.Time, expiry time.Duration) bool {
 	return t.State.IsIdle() && t.Updated <= now.UnixMilli()-expiry.Milliseconds()
