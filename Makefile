@@ -49,6 +49,15 @@ test: dependencies ## Runs the tests of every module, each on its own
 test-clients: client-suites build ## Runs real Kafka clients against bin/kaas
 	cd kaas-broker/tests && KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) clients go test -count 1 -timeout 20m $(CLIENTS) ./...
 
+# What runs under the race detector, which makes a broker ten times as slow and large: no bounds of memory, and no client whose own start takes most of the time.
+RACED := TestKaas|TestExactlyOnce|Outlive|TestFrozen|GroupsUnderChurn|OddGroups|TestFranz|TestSaramaReads|TestSaramaIdem|TestSaramaAdmin|TestKafkaGo|TestRoundTrip|TestSecondProcess|TestDamagedRequests|TestDirectories|TestManyProcesses|TestProducersThat|TestHalfOpen|TestOneByte|TestThousandsOfPipelined|TestClientsThat|TestFileSystem|TestOddClient
+
+.PHONY: test-clients-race
+test-clients-race: client-suites ## Runs a part of every suite of clients with the race detector, in the broker and in the tests
+	cd kaas-broker && GOWORK=off go build -race -o ../bin/kaas-race ./cmd/kaas
+	cd kaas-broker/tests && KAAS_BIN=$(CURDIR)/bin/kaas-race KAAS_SEEDS=20 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "clients race" \
+		go test -count 1 -race -timeout 20m -run '$(RACED)' $(CLIENTS) ./transcripts ./exactlyonce ./hostile ./clients
+
 .PHONY: test-clients-long
 test-clients-long: client-suites build ## MirrorMaker, killed applications and whatever else takes too long for each change, about ten minutes
 	cd kaas-broker/tests && KAAS_LONG=1 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "long runs of clients" \

@@ -27,7 +27,7 @@ func (b *Broker) checkOpacity(t testing.TB) {
 	}
 	var counts opacity
 	if err := k.askHealth(&counts); err != nil {
-		if _, left := k.wait(0); !left {
+		if _, left := k.wait(5 * time.Second); !left { // it may be on its way out
 			t.Errorf("the broker's counters of records that it looked into: %v", err)
 		}
 		return

@@ -90,7 +90,7 @@ func TestCompressionBombs(t *testing.T) {
 			if !full() && index%2 == 1 {
 				t.Skip("in the long form")
 			}
-			broker := start(t, harness.Options{Mode: harness.Dev})
+			broker := start(t, harness.Options{Mode: harness.Dev, Decodes: []string{"compact-keys", "recompress"}})
 			watch(t, broker, bombBound)
 			runBeside(t, broker.Bootstrap())
 			createTopic(t, broker.Bootstrap(), "bombed", 1, tested.settings...)
@@ -110,7 +110,7 @@ const bombBound = 1536 * mib
 // A bomb is stored as it came, since nobody looks into it. Old clients need it converted, a question for a time looks into it.
 func TestStoredCompressionBombs(t *testing.T) {
 	clients := pick(12, 100)
-	broker := start(t, harness.Options{Mode: harness.Dev})
+	broker := start(t, harness.Options{Mode: harness.Dev, Decodes: []string{"down-convert", "timestamp-lookup"}})
 	createTopic(t, broker.Bootstrap(), "bombed", 1, "max.message.bytes", "10000000")
 	for _, records := range []int{1, 1_000_000} {
 		response, err := dial(t, broker.Bootstrap()).call(produceRequest(8, "bombed", -1, bomb(t, batch.Gzip, bombBytes-40*mib, records)), time.Minute)

@@ -24,7 +24,9 @@ const damageBound = 300 * mib
 
 // Every truncation and many mutations of valid requests, of every key and version that the broker has: each is answered, or its connection closed.
 func TestDamagedRequests(t *testing.T) {
-	broker := start(t, harness.Options{Mode: harness.Dev, Overrides: map[string]string{"log.message.timestamp.after.max.ms": "3600000"}})
+	broker := start(t, harness.Options{
+		Mode: harness.Dev, Overrides: map[string]string{"log.message.timestamp.after.max.ms": "3600000"}, Decodes: harness.ForcedSites(),
+	})
 	watch(t, broker, int64(pick(1, 2))*damageBound) // in the long form the normal records alone take a third of it
 	runBeside(t, broker.Bootstrap())
 	createTopic(t, broker.Bootstrap(), victims[0], 3)

@@ -18,7 +18,7 @@ import (
 
 // Producers and consumers with settings that nobody chooses.
 func TestOddClientSettings(t *testing.T) {
-	broker := start(t, harness.Options{Mode: harness.Dev})
+	broker := start(t, harness.Options{Mode: harness.Dev, Decodes: []string{"up-convert", "down-convert"}})
 	watch(t, broker, 300*mib)
 	runBeside(t, broker.Bootstrap())
 	plain := []kgo.Opt{kgo.DisableIdempotentWrite()}
