@@ -159,7 +159,9 @@ func (x *phased) addPartitions() {
 	request := kmsg.NewPtrAddPartitionsToTxnRequest()
 	request.TransactionalID, request.ProducerID, request.ProducerEpoch = x.id, x.pid, x.epoch
 	request.Topics = []kmsg.AddPartitionsToTxnRequestTopic{{Topic: x.topic, Partitions: []int32{0, 1}}}
-	x.ask(request, func(r kmsg.Response) int16 { return r.(*kmsg.AddPartitionsToTxnResponse).Topics[0].Partitions[0].ErrorCode })
+	x.ask(request, func(r kmsg.Response) int16 {
+		return r.(*kmsg.AddPartitionsToTxnResponse).Topics[0].Partitions[0].ErrorCode
+	})
 }
 
 func (x *phased) produce() {
@@ -195,7 +197,9 @@ func (x *phased) stageOffsets() {
 	staged := kmsg.NewTxnOffsetCommitRequestTopicPartition()
 	staged.Offset = phasedOffset
 	request.Topics = []kmsg.TxnOffsetCommitRequestTopic{{Topic: x.topic, Partitions: []kmsg.TxnOffsetCommitRequestTopicPartition{staged}}}
-	x.ask(request, func(r kmsg.Response) int16 { return r.(*kmsg.TxnOffsetCommitResponse).Topics[0].Partitions[0].ErrorCode })
+	x.ask(request, func(r kmsg.Response) int16 {
+		return r.(*kmsg.TxnOffsetCommitResponse).Topics[0].Partitions[0].ErrorCode
+	})
 }
 
 func (x *phased) end() {
