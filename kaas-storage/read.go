@@ -110,6 +110,9 @@ func (p *Partition) read(offset int64, o ReadOptions) (*Section, *[]*segment, er
 	}
 	segments := p.segments.Load()
 	for _, s := range segmentsFrom(*segments, offset) {
+		if s.base >= limit {
+			break
+		}
 		section, err := s.read(offset, limit, o)
 		if section != nil {
 			section.more = section.more || s.end.Load() < limit
@@ -174,7 +177,10 @@ func (s *segment) read(offset, limit int64, o ReadOptions) (*Section, error) {
 		s.log.release()
 		return nil, err
 	}
-	left -= position
+	if left -= position; left <= 0 {
+		s.log.release()
+		return nil, nil // compaction has taken all from offset to limit
+	}
 	size := min(left, int64(max(o.MaxBytes, 0)), math.MaxInt32)
 	if size < first && o.AtLeastOneBatch {
 		size = first
