@@ -61,6 +61,13 @@ func shortPrograms() []bounded {
 		{delayed(openOverTakeover()), 2},
 		{markerOfOldOwner(), 2},
 		{withCrash(abortedBeforeHandover()), 2},
+		{compacting(), 2},
+		{withCrash(compacting()), 1},
+		{delayed(compacting()), 2},
+		{compactingOwners(), 1},
+		{compactingBeside(), 0},
+		{withCrash(compactingTwice()), 1},
+		{compactingTransactions(), 1},
 	}
 }
 

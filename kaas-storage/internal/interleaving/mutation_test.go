@@ -33,6 +33,11 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 		{"check before removal", removalWithoutCheck, deleting(twoOwners()), ""},
 		{"sync of the claim before lower ones go", claimNotSynced, lostClaim(), ""},
 		{"sync of the transaction index", abortedNotSynced, withCrash(abortedBeforeHandover()), ""},
+		{"sync of compaction's files", outputsNotSynced, withCrash(compacting()), ""},
+		{"sync of the names of compaction's files", outputNamesNotSynced, lostNames(compacting()), ""},
+		{"manifest before the removal of what was compacted", inputsBeforeManifest, compacting(), ""},
+		{"check before the removal of what was compacted", removalWithoutCheck, compacting(), ""},
+		{"aborted transactions go with the records", abortedNotCarriedOver, compactingTransactions(), ""},
 		{"sync after the removal of claims", claimsNotSynced, withCrash(overtakenTaker()), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

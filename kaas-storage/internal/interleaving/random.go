@@ -3,6 +3,7 @@ package interleaving
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -40,7 +41,25 @@ func randomPlan(seed uint64) (Plan, chooser) {
 		}
 		plan.Owners = append(plan.Owners, OwnerPlan{Name: fmt.Sprintf("owner%d", i), Client: strconv.Itoa(r.IntN(clients)), Steps: steps})
 	}
+	if seed%3 == 0 {
+		withCompaction(&plan, rand.New(rand.NewPCG(seed, 3)))
+	}
 	return plan, randomChooser(r)
+}
+
+// withCompaction lets the owners compact the log now and then.
+func withCompaction(plan *Plan, r *rand.Rand) {
+	plan.Config.Compact, plan.Config.DeleteRetention = true, time.Duration(r.IntN(3))*time.Second
+	for i := range plan.Owners {
+		steps := &plan.Owners[i].Steps
+		for range 1 + r.IntN(3) {
+			step := Compact()
+			if r.IntN(3) == 0 {
+				step = SendCompact()
+			}
+			*steps = slices.Insert(*steps, r.IntN(len(*steps)+1), step)
+		}
+	}
 }
 
 // randomPolicy has a source of its own: the server asks it under its lock, beside the scheduler.
