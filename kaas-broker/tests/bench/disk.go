@@ -10,7 +10,7 @@ import (
 
 // runProbes measures what disk and loopback give to a program that does nothing else.
 func runProbes(ctx context.Context, r *race) error {
-	if err := r.settle(ctx); err != nil {
+	if err := r.settle(ctx, 2*r.settings.ProbeBytes); err != nil {
 		return err
 	}
 	small, _, err := appendAndSync(r.dir, 4<<10, r.settings.ProbeAppends)
@@ -23,11 +23,7 @@ func runProbes(ctx context.Context, r *race) error {
 	if err != nil {
 		return err
 	}
-	var took time.Duration
-	for _, one := range large {
-		took += one
-	}
-	r.noteMachine(diskLarge, megabytesPerSecond(int64(count)<<20, took))
+	r.noteMachine(diskLarge, megabytesPerSecond(int64(count)<<20, sum(large)))
 	r.noteMachine(diskCPU, perGigabyte(cpu, int64(count)<<20))
 	sent, err := sendOverLoopback(ctx, r.dir, r.settings.ProbeBytes)
 	if err != nil {

@@ -16,6 +16,7 @@ type lap struct {
 	dir        string
 	server     *server   // of the works that share one broker
 	servers    []*server // all of this lap
+	memory     int64     // what the work under way needs
 }
 
 // work is one thing that is measured.
@@ -28,6 +29,8 @@ type work struct {
 	alone bool
 	// reads is the work whose records this one reads; empty when it needs none.
 	reads string
+	// memory is how much the work needs for the files that it writes; nil for littleMemory.
+	memory func(settings) int64
 	// wanted is nil for a work that is always done.
 	wanted func(*lap) bool
 }
@@ -42,10 +45,10 @@ const (
 func works() []work {
 	return []work{
 		{name: nameWarmUp, run: warmUp},
-		{name: "produce, 1 producer", run: runProduceOne, profiled: true},
-		{name: nameProduceEight, run: runProduceEight, profiled: true},
-		{name: "produce, 8 producers, idempotent", run: runProduceIdempotent},
-		{name: "produce, bare requests", run: runProduceBare, profiled: true},
+		{name: "produce, 1 producer", run: runProduceOne, profiled: true, memory: func(s settings) int64 { return withRoom(s.OneBytes) }},
+		{name: nameProduceEight, run: runProduceEight, profiled: true, memory: eightMemory},
+		{name: "produce, 8 producers, idempotent", run: runProduceIdempotent, memory: eightMemory},
+		{name: "produce, bare requests", run: runProduceBare, profiled: true, memory: eightMemory},
 		{name: "one record at a time", run: runSingle, profiled: true},
 		{name: "offered load", run: runOffered, profiled: true},
 		{name: "end to end", run: runEndToEnd},
@@ -61,6 +64,14 @@ func works() []work {
 	}
 }
 
+// withRoom adds an eighth to the bytes that a work writes to files.
+func withRoom(bytes int64) int64 { return bytes / 8 * 9 }
+
+func eightMemory(s settings) int64 { return withRoom(s.EightBytes) }
+
+// littleMemory is enough for works that write little, and for what clients fill before their collector runs.
+const littleMemory = 1 << 30
+
 func (l *lap) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, l.close(ctx)) }()
 	if l.server, err = l.fresh(ctx, "shared"); err != nil {
@@ -75,7 +86,11 @@ func (l *lap) run(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		if err := l.settle(ctx); err != nil {
+		l.memory = littleMemory
+		if w.memory != nil {
+			l.memory = w.memory(l.settings)
+		}
+		if err := l.settle(ctx, l.memory); err != nil {
 			return err
 		}
 		l.sayf("  %s", w.name)

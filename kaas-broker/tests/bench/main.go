@@ -66,6 +66,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(r.dir)
+	if r.ballast, err = newBallast(); err != nil {
+		return err
+	}
+	defer func() { _ = r.ballast.release() }()
 	written := report{Command: f.command(), Machine: describeMachine(ctx, r.dir), Settings: r.settings, Results: r.results}
 	if err := r.run(ctx); err != nil {
 		return err

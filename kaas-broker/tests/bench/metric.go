@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // metric names one measurement; its unit is in the name. The names stand in the JSON file.
 type metric string
 
@@ -52,18 +54,26 @@ type row struct {
 	metric metric
 	title  string
 	unit   string
-	limit  metric // the physical limit beside it; empty when there is none
+	limit  metric // the physical limit, of the probes of each round; empty when there is none, and where the disk is probed beside the work
 	target *target
 }
+
+// besides is the rows with a probe of the disk right before and after each measurement.
+func besides() []metric {
+	return []metric{produceOne, produceEight, produceIdem, produceBare, singleP50}
+}
+
+// besideDisk says whether the row's limit is the disk right before and after each measurement.
+func (line row) besideDisk() bool { return slices.Contains(besides(), line.metric) }
 
 // rows is every line, in order. A line without measurements is left out.
 func rows() []row {
 	return []row{
-		{produceOne, "produce, 1 producer, 1 partition", "MB/s", diskLarge, targetProduceOne()},
-		{produceEight, "produce, 8 producers, 8 partitions", "MB/s", diskLarge, targetProduceEight()},
-		{produceIdem, "the same, idempotent", "MB/s", diskLarge, targetIdempotent()},
-		{produceBare, "the same, bare requests", "MB/s", diskLarge, nil},
-		{singleP50, "one record at a time, p50", "ms", diskSmallP50, targetSingle()},
+		{produceOne, "produce, 1 producer, 1 partition", "MB/s", "", targetProduceOne()},
+		{produceEight, "produce, 8 producers, 8 partitions", "MB/s", "", targetProduceEight()},
+		{produceIdem, "the same, idempotent", "MB/s", "", targetIdempotent()},
+		{produceBare, "the same, bare requests", "MB/s", "", nil},
+		{singleP50, "one record at a time, p50", "ms", "", targetSingle()},
 		{singleP99, "one record at a time, p99", "ms", "", nil},
 		{offeredP50, "2,000 records/s offered, p50", "ms", "", targetOfferedP50()},
 		{offeredP99, "2,000 records/s offered, p99", "ms", "", targetOfferedP99()},

@@ -54,12 +54,10 @@ func (l *lap) produce(ctx context.Context, b bulk, m metric) error {
 	if err := l.server.createTopic(ctx, b.topic, b.producers); err != nil {
 		return err
 	}
-	took, err := b.produce(ctx, l.server.address, l.values)
-	if err != nil {
-		return err
-	}
-	l.note(m, megabytesPerSecond(b.bytes, took))
-	return nil
+	return l.besideDisk(m, l.probeLarge, func() (float64, error) {
+		took, err := b.produce(ctx, l.server.address, l.values)
+		return megabytesPerSecond(b.bytes, took), err
+	})
 }
 
 // noteCPU notes the seconds of CPU that the broker has used since, for each GB (10^9 bytes).

@@ -22,18 +22,16 @@ func runProduceBare(ctx context.Context, l *lap) error {
 	}
 	batch := preparedBatch(l.values)
 	count := int(l.settings.EightBytes / int64(len(batch)) / eight)
-	failures := make([]error, eight)
-	began := time.Now()
-	var connections sync.WaitGroup
-	for i := range eight {
-		connections.Go(func() { failures[i] = repeat(l.server.address, preparedProduce(topic, int32(i), batch), count) })
-	}
-	connections.Wait()
-	if err := errors.Join(failures...); err != nil {
-		return err
-	}
-	l.note(produceBare, megabytesPerSecond(int64(count*eight*len(batch)), time.Since(began)))
-	return nil
+	return l.besideDisk(produceBare, l.probeLarge, func() (float64, error) {
+		failures := make([]error, eight)
+		began := time.Now()
+		var connections sync.WaitGroup
+		for i := range eight {
+			connections.Go(func() { failures[i] = repeat(l.server.address, preparedProduce(topic, int32(i), batch), count) })
+		}
+		connections.Wait()
+		return megabytesPerSecond(int64(count*eight*len(batch)), time.Since(began)), errors.Join(failures...)
+	})
 }
 
 // preparedBatch is as large as the real client's batches.

@@ -27,6 +27,7 @@ type race struct {
 	results     results
 	failures    []string
 	profiles    profiles
+	ballast     *ballast
 }
 
 // run probes the machine, lets every contestant run one lap in each round, and probes again after each round.
@@ -62,10 +63,13 @@ func (r *race) probe(ctx context.Context) error {
 	return runProbes(ctx, r)
 }
 
-// settle lets the kernel write what the last work left dirty, so that the next one does not pay for it.
-func (r *race) settle(ctx context.Context) error {
+// settle lets the kernel write what the last work left dirty, so that the next one does not pay for it, and then leaves so much memory for the next.
+func (r *race) settle(ctx context.Context, memory int64) error {
 	syscall.Sync()
-	return pause(ctx, r.settings.Rest)
+	if err := pause(ctx, r.settings.Rest); err != nil {
+		return err
+	}
+	return r.ballast.leave(memory)
 }
 
 func (r *race) sayf(format string, arguments ...any) {

@@ -44,6 +44,7 @@ func (r report) markdown() string {
 		r.introduction(),
 		"## Ratios of the medians\n\n" + strings.TrimSpace(ratioTable(r.Results)),
 		"## Medians, with the lowest and highest of all rounds\n\n" + strings.TrimSpace(measureTable(r.Results)),
+		"## The disk beside each work\n\n" + strings.TrimSpace(besideTable(r.Results)),
 		"## The machine\n\n" + r.machineText() + "\n\n" + strings.TrimSpace(probeTable(r.Results)),
 		"## How it is measured\n\n" + r.method(),
 	}
@@ -80,7 +81,10 @@ func (r report) method() string {
 	return strings.Join([]string{
 		"- kaas runs in single mode with its defaults: nothing is acknowledged or shown before it is synced and its claim was checked. Honest fsync is " +
 			"Apache Kafka with `log.flush.interval.messages=1`; page cache is Apache Kafka with its defaults. Apache Kafka has a heap of 1 GiB and the settings of its own launcher.",
-		fmt.Sprintf("- Every lap has fresh directories and warms up with %s. Dirty pages are written before each work.", gigabytes(4*s.WarmBytes)),
+		fmt.Sprintf("- Every lap has fresh directories and warms up with %s. Dirty pages are written before each work. On a virtual machine "+
+			"whose host takes free memory away, the benchmark holds what is free and gives back what the next work needs, or it would pay for getting it from the host again, depending on what ran before.", gigabytes(4*s.WarmBytes)),
+		fmt.Sprintf("- The disk is probed right before and right after each work that is compared with it (%s in blocks of 1 MiB, or %d blocks of 4 KiB); the limit is the mean of both, "+
+			"and the ratio to the limit the median of the rounds' ratios. The probes of the machine, before the first round and after each, are longer.", gigabytes(s.BesideBytes), s.BesideAppends),
 		fmt.Sprintf("- Records are %d bytes that cannot be compressed. The client is franz-go with batches of up to 1 MB, acks from all, %d requests in flight, "+
 			"a linger of %v where throughput is measured and none where latency is. Bare requests are prepared once, or read and thrown away.", recordSize, inFlight, bulkLinger),
 		fmt.Sprintf("- One producer writes %s; eight write %s to a partition each, and both kinds of consumers read the latter from the page cache, bare requests over one connection.",

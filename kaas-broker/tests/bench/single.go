@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // runSingle measures from one record's Produce to its acknowledgment, with nothing else under way.
@@ -17,19 +19,29 @@ func runSingle(ctx context.Context, l *lap) error {
 		return err
 	}
 	defer client.Close()
-	warm := l.settings.Singles / 10
-	latencies := make([]time.Duration, 0, l.settings.Singles)
-	for i := range warm + l.settings.Singles {
+	return l.besideDisk(singleP50, l.probeSmall, func() (float64, error) {
+		latencies, err := oneByOne(ctx, client, records, l.settings.Singles)
+		if err != nil {
+			return 0, err
+		}
+		l.note(singleP99, milliseconds(percentile(latencies, 0.99)))
+		return milliseconds(percentile(latencies, 0.50)), nil
+	})
+}
+
+// oneByOne sends so many records, and a tenth before that do not count, each when the one before was acknowledged.
+func oneByOne(ctx context.Context, client *kgo.Client, records *slab, count int) ([]time.Duration, error) {
+	warm := count / 10
+	latencies := make([]time.Duration, 0, count)
+	for i := range warm + count {
 		record := records.next()
 		began := time.Now()
 		if err := client.ProduceSync(ctx, record).FirstErr(); err != nil {
-			return err
+			return nil, err
 		}
 		if i >= warm {
 			latencies = append(latencies, time.Since(began))
 		}
 	}
-	l.note(singleP50, milliseconds(percentile(latencies, 0.50)))
-	l.note(singleP99, milliseconds(percentile(latencies, 0.99)))
-	return nil
+	return latencies, nil
 }

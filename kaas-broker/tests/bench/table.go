@@ -17,7 +17,7 @@ func ratioTable(r results) string {
 		t.add(line.title,
 			ratioText(r, line.metric, nameKafkaFsync, line.metric),
 			ratioText(r, line.metric, nameKafkaCache, line.metric),
-			ratioText(r, line.metric, nameMachine, line.limit),
+			limitRatio(r, line),
 			line.targetText(), verdict(r, line))
 	}
 	return t.String()
@@ -31,7 +31,44 @@ func measureTable(r results) string {
 			spreadText(r, nameKaas, line.metric),
 			spreadText(r, nameKafkaFsync, line.metric),
 			spreadText(r, nameKafkaCache, line.metric),
-			spreadText(r, nameMachine, line.limit))
+			limitText(r, line))
+	}
+	return t.String()
+}
+
+// limitRatio compares kaas with the physical limit: round by round where that was probed beside the work.
+func limitRatio(r results, line row) string {
+	if !line.besideDisk() {
+		return ratioText(r, line.metric, nameMachine, line.limit)
+	}
+	share, known := r.median(nameKaas, line.metric.ofDisk())
+	if !known {
+		return absent
+	}
+	return number(share)
+}
+
+func limitText(r results, line row) string {
+	if line.besideDisk() {
+		return spreadText(r, nameKaas, line.metric.disk())
+	}
+	return spreadText(r, nameMachine, line.limit)
+}
+
+// besideTable shows whether everybody has met the same disk, and what each made of it.
+func besideTable(r results) string {
+	t := newTable("work", "unit", "the disk beside kaas", "beside Kafka, honest fsync", "beside Kafka, page cache", "kaas : disk", "Kafka, honest fsync : disk", "Kafka, page cache : disk")
+	for _, line := range r.measured([]string{nameKaas, nameKafkaFsync, nameKafkaCache}) {
+		if !line.besideDisk() {
+			continue
+		}
+		cells := []string{line.title, line.unit}
+		for _, of := range []metric{line.metric.disk(), line.metric.ofDisk()} {
+			for _, contestant := range []string{nameKaas, nameKafkaFsync, nameKafkaCache} {
+				cells = append(cells, spreadText(r, contestant, of))
+			}
+		}
+		t.add(cells...)
 	}
 	return t.String()
 }

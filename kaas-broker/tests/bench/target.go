@@ -56,14 +56,14 @@ func bestKafka(of medians, m metric, more bool) (float64, bool) {
 func targetProduceOne() *target {
 	return &target{"≥ 2.8 x Kafka's honest fsync and ≥ 60 % of the disk", func(of medians) (bool, bool) {
 		kafka, one := ratio(of, produceOne, nameKafkaFsync, produceOne)
-		disk, two := ratio(of, produceOne, nameMachine, diskLarge)
+		disk, two := of(nameKaas, produceOne.ofDisk())
 		return kafka >= 2.8 && disk >= 0.6, one && two
 	}}
 }
 
 func targetProduceEight() *target {
 	return &target{"≥ 92 % of the disk", func(of medians) (bool, bool) {
-		disk, known := ratio(of, produceEight, nameMachine, diskLarge)
+		disk, known := of(nameKaas, produceEight.ofDisk())
 		return disk >= 0.92, known
 	}}
 }
@@ -77,7 +77,7 @@ func targetIdempotent() *target {
 
 func targetSingle() *target {
 	return &target{"≤ 1.6 x raw append + fdatasync of 4 KiB", func(of medians) (bool, bool) {
-		disk, known := ratio(of, singleP50, nameMachine, diskSmallP50)
+		disk, known := of(nameKaas, singleP50.ofDisk())
 		return disk <= 1.6, known
 	}}
 }

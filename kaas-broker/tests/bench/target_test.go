@@ -22,21 +22,21 @@ func TestTargets(t *testing.T) {
 		want   string
 	}{
 		{"one producer: both", produceOne, values{
-			nameKaas: {produceOne: 600}, nameKafkaFsync: {produceOne: 200}, nameMachine: {diskLarge: 1000},
+			nameKaas: {produceOne: 600, produceOne.ofDisk(): 0.6}, nameKafkaFsync: {produceOne: 200},
 		}, "met"},
 		{"one producer: far from the disk", produceOne, values{
-			nameKaas: {produceOne: 600}, nameKafkaFsync: {produceOne: 200}, nameMachine: {diskLarge: 1001},
+			nameKaas: {produceOne: 600, produceOne.ofDisk(): 0.59}, nameKafkaFsync: {produceOne: 200},
 		}, "**missed**"},
 		{"one producer: close to Kafka", produceOne, values{
-			nameKaas: {produceOne: 600}, nameKafkaFsync: {produceOne: 220}, nameMachine: {diskLarge: 1000},
+			nameKaas: {produceOne: 600, produceOne.ofDisk(): 0.6}, nameKafkaFsync: {produceOne: 220},
 		}, "**missed**"},
-		{"one producer: no Kafka", produceOne, values{nameKaas: {produceOne: 600}, nameMachine: {diskLarge: 1000}}, "not measured"},
-		{"eight producers", produceEight, values{nameKaas: {produceEight: 920}, nameMachine: {diskLarge: 1000}}, "met"},
-		{"eight producers too slow", produceEight, values{nameKaas: {produceEight: 919}, nameMachine: {diskLarge: 1000}}, "**missed**"},
+		{"one producer: no Kafka", produceOne, values{nameKaas: {produceOne: 600, produceOne.ofDisk(): 0.6}}, "not measured"},
+		{"eight producers", produceEight, values{nameKaas: {produceEight: 920, produceEight.ofDisk(): 0.92}}, "met"},
+		{"eight producers too slow", produceEight, values{nameKaas: {produceEight: 920, produceEight.ofDisk(): 0.919}, nameMachine: {diskLarge: 1000}}, "**missed**"},
 		{"idempotent", produceIdem, values{nameKaas: {produceEight: 100, produceIdem: 95}}, "met"},
 		{"idempotent too slow", produceIdem, values{nameKaas: {produceEight: 100, produceIdem: 94}}, "**missed**"},
-		{"single", singleP50, values{nameKaas: {singleP50: 1.6}, nameMachine: {diskSmallP50: 1}}, "met"},
-		{"single too slow", singleP50, values{nameKaas: {singleP50: 1.7}, nameMachine: {diskSmallP50: 1}}, "**missed**"},
+		{"single", singleP50, values{nameKaas: {singleP50: 3.2, singleP50.ofDisk(): 1.6}}, "met"},
+		{"single too slow", singleP50, values{nameKaas: {singleP50: 1.5, singleP50.ofDisk(): 1.7}, nameMachine: {diskSmallP50: 1}}, "**missed**"},
 		{"offered p99 by itself", offeredP99, values{nameKaas: {offeredP99: 1.5}}, "met"},
 		{"offered p99 by comparison", offeredP99, values{
 			nameKaas: {offeredP99: 2}, nameKafkaFsync: {offeredP99: 30}, nameKafkaCache: {offeredP99: 4},
