@@ -63,6 +63,7 @@ func serve(c *config.Config, log zerolog.Logger, stdout io.Writer) int {
 		return ended(ctx, log, err, "kaas cannot start")
 	}
 	greet(stdout, log, c, b)
+	defer keepTidy(ctx)()
 	if err := b.Run(ctx); err != nil {
 		return ended(ctx, log, err, "kaas ended")
 	}
