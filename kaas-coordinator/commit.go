@@ -131,6 +131,9 @@ func (l *leadership) append(id string, e *entry, offsets []CommitOffset, retenti
 	return pending, nil
 }
 
+// usualValue is about what an offset's record takes without metadata, in bytes.
+const usualValue = 192
+
 // encode returns the values of offsets and their records, as the next append.
 func (l *leadership) encode(
 	offsets []CommitOffset, retention time.Duration, now time.Time, key func(offset.Partition) slot.Key,
@@ -140,7 +143,7 @@ func (l *leadership) encode(
 	next := l.slot.Next()
 	for i, o := range offsets {
 		values[i] = o.committed(retention, now, next+int64(i))
-		records[i] = slot.Record{Key: key(o.Partition), Value: values[i].AppendJSON(make([]byte, 0, 128+len(o.Metadata)))}
+		records[i] = slot.Record{Key: key(o.Partition), Value: values[i].AppendJSON(make([]byte, 0, usualValue+len(o.Metadata)))}
 	}
 	return values, records
 }

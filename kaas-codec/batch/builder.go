@@ -45,6 +45,18 @@ func NewBuilder() *Builder {
 	}
 }
 
+// keptRoom is the most room, in bytes, that Reset keeps.
+const keptRoom = 16 << 10
+
+// Reset makes the Builder what [NewBuilder] returns, and keeps its room for records where that is not much.
+func (b *Builder) Reset() {
+	room := b.records[:0]
+	*b = *NewBuilder()
+	if cap(room) <= keptRoom {
+		b.records = room
+	}
+}
+
 // Add adds a record with a timestamp in milliseconds at the next offset. Key and value are null
 // when nil. Nothing is kept of the arguments.
 func (b *Builder) Add(timestamp int64, key, value []byte, headers ...Header) {

@@ -60,6 +60,37 @@ func TestBuilderReuse(t *testing.T) {
 	}
 }
 
+// A Builder that was reset builds what a new one does, and leaves what it built before alone.
+func TestBuilderReset(t *testing.T) {
+	used := batch.NewBuilder()
+	used.ProducerID, used.BaseOffset, used.Transactional = 7, 100, true
+	used.Add(3, []byte("old"), []byte("content"))
+	old, err := used.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := bytes.Clone(old)
+	used.Reset()
+	used.AddAt(-1, 0, nil, nil) // fails, and is forgotten
+	used.Reset()
+	fresh := batch.NewBuilder()
+	for _, b := range []*batch.Builder{used, fresh} {
+		b.Add(1000, []byte("key"), []byte("value"))
+		b.Add(1001, nil, nil)
+	}
+	got, err := used.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := fresh.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) || !bytes.Equal(old, kept) {
+		t.Errorf("built %x, want %x; before it %x, want %x", got, want, old, kept)
+	}
+}
+
 func TestBuilderErrors(t *testing.T) {
 	cases := []struct {
 		name  string

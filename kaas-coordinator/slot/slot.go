@@ -50,6 +50,7 @@ type Slot struct {
 	live   ledger
 	closed bool
 	buffer []byte // for encoding keys
+	batch  *batch.Builder
 
 	cancel context.CancelCauseFunc
 	ctx    context.Context // ends the background work; set by Open, ended by Close
@@ -68,6 +69,7 @@ func Open(ctx context.Context, p *storage.Partition, apply func(Record, int64) e
 		tripwires: o.Tripwires,
 		trimBytes: o.TrimBytes,
 		live:      newLedger(),
+		batch:     batch.NewBuilder(),
 		grown:     make(chan struct{}, 1),
 	}
 	if s.trimBytes <= 0 {
@@ -115,12 +117,12 @@ func (s *Slot) Append(records ...Record) (Pending, error) {
 
 func (s *Slot) build(records []Record) (batch.Batch, error) {
 	now := time.Now().UnixMilli()
-	builder := batch.NewBuilder()
 	for _, r := range records {
 		s.buffer = r.Key.appendJSON(s.buffer[:0])
-		builder.Add(now, s.buffer, r.Value)
+		s.batch.Add(now, s.buffer, r.Value)
 	}
-	b, err := builder.Build()
+	b, err := s.batch.Build()
+	s.batch.Reset()
 	if err != nil {
 		return nil, fmt.Errorf("build batch: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -14,9 +15,30 @@ import (
 // number from being reused while a call is using it, and answers
 // fs.ErrClosed afterwards.
 type descriptor struct {
-	file *os.File
-	raw  syscall.RawConn
-	path string
+	file  *os.File
+	raw   syscall.RawConn
+	path  string
+	spare atomic.Pointer[systemCall] // for the next use: every commit makes some
+}
+
+// systemCall is a call on its way through the runtime, which takes a function and nothing else.
+type systemCall struct {
+	call func(fd int) error
+	err  error
+	run  func(fd uintptr)
+}
+
+func newSystemCall() *systemCall {
+	s := new(systemCall)
+	s.run = func(fd uintptr) {
+		for {
+			s.err = s.call(int(fd))
+			if !errors.Is(s.err, unix.EINTR) {
+				return
+			}
+		}
+	}
+	return s
 }
 
 func newDescriptor(fd int, path string) (*descriptor, error) {
@@ -32,15 +54,15 @@ func newDescriptor(fd int, path string) (*descriptor, error) {
 // use runs a system call, again as long as a signal interrupts it, and wraps
 // its error with the operation and the path of the name.
 func (d *descriptor) use(operation, name string, call func(fd int) error) error {
-	var callErr error
-	err := d.raw.Control(func(fd uintptr) {
-		for {
-			callErr = call(int(fd))
-			if !errors.Is(callErr, unix.EINTR) {
-				return
-			}
-		}
-	})
+	system := d.spare.Swap(nil)
+	if system == nil {
+		system = newSystemCall()
+	}
+	system.call = call
+	err := d.raw.Control(system.run)
+	callErr := system.err
+	system.call, system.err = nil, nil
+	d.spare.Store(system)
 	if err != nil {
 		// The call did not run. That is so for closed files only, which
 		// Control reports by an error of its own.

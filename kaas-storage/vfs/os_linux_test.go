@@ -182,6 +182,26 @@ func TestOSExtend(t *testing.T) {
 	}
 }
 
+// A commit is a write, a sync and a check: what they allocate is garbage at the rate of commits.
+func TestOSCommitAllocatesLittle(t *testing.T) {
+	dir := openDir(t, openOS(t, t.TempDir()), ".")
+	must(t, dir.Mkdir("claim"))
+	claim, err := dir.Hold("claim")
+	must(t, err)
+	defer claim.Close()
+	file, err := dir.Create("f")
+	must(t, err)
+	defer file.Close()
+	buffers := [][]byte{[]byte("abc")}
+	allocated := testing.AllocsPerRun(20, func() {
+		_, err := file.WriteVec(buffers, 0)
+		must(t, errors.Join(err, file.Sync(), claim.Check()))
+	})
+	if allocated > 3 {
+		t.Errorf("%v allocations", allocated)
+	}
+}
+
 // An opened directory is meant, not its path: what comes to lie at the path is not touched.
 func TestOSHandleIsNotRedirected(t *testing.T) {
 	root := t.TempDir()

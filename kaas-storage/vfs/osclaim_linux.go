@@ -3,6 +3,7 @@ package vfs
 import (
 	"errors"
 	"path/filepath"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -11,13 +12,34 @@ import (
 // state on a file server, so nothing delays its removal.
 type osClaim struct {
 	handle *descriptor
+	spare  atomic.Pointer[forcedStat] // for the next check: every commit makes one
+}
+
+// forcedStat asks for attributes past every cache.
+type forcedStat struct {
+	stat unix.Statx_t
+	call func(fd int) error
+}
+
+func newForcedStat() *forcedStat {
+	f := new(forcedStat)
+	f.call = func(fd int) error {
+		return unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_STATX_FORCE_SYNC|unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BASIC_STATS, &f.stat)
+	}
+	return f
 }
 
 // Check makes one round trip to the server.
 func (c *osClaim) Check() error {
-	stat, err := c.handle.force("check")
+	forced := c.spare.Swap(nil)
+	if forced == nil {
+		forced = newForcedStat()
+	}
+	err := c.handle.use("check", "", forced.call)
+	links := forced.stat.Nlink
+	c.spare.Store(forced)
 	switch {
-	case errors.Is(err, unix.ESTALE), errors.Is(err, unix.ENOENT), err == nil && stat.Nlink == 0:
+	case errors.Is(err, unix.ESTALE), errors.Is(err, unix.ENOENT), err == nil && links == 0:
 		return pathError("check", c.handle.path, "", ErrUnlinked)
 	default:
 		return err

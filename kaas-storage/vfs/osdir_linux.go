@@ -130,5 +130,5 @@ func (d *osDir) Hold(name string) (Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &osClaim{handle}, nil
+	return &osClaim{handle: handle}, nil
 }

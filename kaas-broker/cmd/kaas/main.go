@@ -49,7 +49,9 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	for _, w := range c.Warnings {
 		log.Warn().Msg(w.String())
 	}
-	tuneCollector(environ)
+	if tuneCollector(environ) {
+		defer startPacing()()
+	}
 	tuneScheduler(environ)
 	return serve(c, log, stdout)
 }
