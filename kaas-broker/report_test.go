@@ -18,7 +18,7 @@ import (
 func TestReadyMeansServed(t *testing.T) {
 	memory := vfs.NewMem(16 << 20)
 	before := open(t, broker.Options{Memory: memory})
-	if err := before.Ready(); err == nil || !strings.Contains(err.Error(), "50 to go") {
+	if err := before.Ready(); err == nil || !strings.Contains(err.Error(), "4 to go") {
 		t.Errorf("before the coordinator's slots are taken: %v", err)
 	}
 	stop := serve(t, before)
@@ -41,12 +41,12 @@ func TestReadyMeansServed(t *testing.T) {
 	if report.Topics != 1 || report.PartitionsAssigned != 3 || report.PartitionsRecovering != 3 || report.PartitionsLed != 0 {
 		t.Errorf("before it runs: %+v", report)
 	}
-	if err := after.Ready(); err == nil || !strings.Contains(err.Error(), "53 to go") {
+	if err := after.Ready(); err == nil || !strings.Contains(err.Error(), "7 to go") {
 		t.Errorf("before it runs: %v", err)
 	}
 	serve(t, after)
 	awaitReady(t, after)
-	if report := after.Report(); report.PartitionsLed != 3 || report.PartitionsRecovering != 0 || report.SlotsLed != 50 || report.Status != "ok" {
+	if report := after.Report(); report.PartitionsLed != 3 || report.PartitionsRecovering != 0 || report.SlotsLed != slot.Count || report.Status != "ok" {
 		t.Errorf("when it is ready: %+v", report)
 	}
 }
@@ -75,7 +75,7 @@ func TestFailedPartitionIsToldAndReady(t *testing.T) {
 	serve(t, after)
 	awaitReady(t, after)
 	report := after.Report()
-	if report.Status != "degraded" || report.PartitionsLed != 1 || report.SlotsLed != 49 || len(report.PartitionsFailed) != 2 {
+	if report.Status != "degraded" || report.PartitionsLed != 1 || report.SlotsLed != slot.Count-1 || len(report.PartitionsFailed) != 2 {
 		t.Fatalf("%+v", report)
 	}
 	for i, partition := range []string{"orders-1", "coordinator-1"} {

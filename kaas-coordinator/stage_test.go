@@ -40,8 +40,8 @@ func TestWhoStages(t *testing.T) {
 		try("nothing begun", "tx", "g", producer, coordinator.ErrInvalidTransactionState)
 		p.begin("tx", "g", producer, partitionOf("t", 0))
 		for _, when := range []string{"open", "staging"} {
-			try(when, "tx", "elsewhere", producer, coordinator.ErrNotCoordinator)
-			try(when, "elsewhere", "h", producer, group.ErrNotAvailable)
+			try(when, "tx", "abroad", producer, coordinator.ErrNotCoordinator)
+			try(when, "abroad", "h", producer, group.ErrNotAvailable)
 			try(when, "", "h", producer, coordinator.ErrInvalidTransactionRequest)
 			try(when, "tx", "", producer, coordinator.ErrInvalidGroupID)
 			try(when, "tx", "h", producer, coordinator.ErrInvalidTransactionState)

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// Count is the number of slots of a cluster. It is stamped on the volume and never changes.
-const Count = 50
+// Count is the number of slots of a cluster. It is stamped on the volume and never changes. Each slot syncs a log of its own, and commits share a sync only
+// within one: with few slots many do (docs/adr/0008-few-coordinator-slots.md).
+const Count = 4
 
 // Of returns the slot of a group id or transactional id. Bytes that are not UTF-8 count as the replacement character, which is how they are stored.
 func Of(id string) int {

@@ -66,7 +66,7 @@ func (s state) apply(r slot.Record, _ int64) error {
 // open opens slot 7, which is closed with the test.
 func (v *volume) open(o slot.Options) (*slot.Slot, *storage.Partition, state) {
 	v.t.Helper()
-	p := v.take(7)
+	p := v.take(3)
 	found := state{}
 	s, err := slot.Open(context.Background(), p, found.apply, o)
 	must(v.t, err)

@@ -169,7 +169,7 @@ func TestTooFewFiles(t *testing.T) {
 	p := limited(t, 100, "--health-addr", "off", "--listeners", "PLAINTEXT://127.0.0.1:0")
 	p.exits(t, exitFailed, "only 100 open files are allowed", "at least 164 are needed for 0 partitions", "ulimit -n")
 
-	p = serving(t, limited(t, 570, "--data-dir", dir, "--listeners", "PLAINTEXT://127.0.0.1:0", "--health-addr", "127.0.0.1:0"))
+	p = serving(t, limited(t, 524, "--data-dir", dir, "--listeners", "PLAINTEXT://127.0.0.1:0", "--health-addr", "127.0.0.1:0"))
 	p.await(t, "few open files are allowed")
 	eventually(t, "ready", func() bool { status, _ := p.get(t, "/readyz"); return status == 200 })
 	produce(t, newClient(t, p.address), "wide", numbers(0, 10)...)
@@ -177,9 +177,9 @@ func TestTooFewFiles(t *testing.T) {
 		t.Error("ran out of the files that were said to be enough")
 	}
 	manifest(t, filepath.Join(dir, "__cluster"), "more", 1, "")
-	mention(t, "refusal", p.await(t, "too many partitions for this broker"), []string{"101 partitions in all need at least 571 open files, the broker may open 570", "ulimit -n"})
+	mention(t, "refusal", p.await(t, "too many partitions for this broker"), []string{"101 partitions in all need at least 525 open files, the broker may open 524", "ulimit -n"})
 	p.stop(t)
 
-	p = limited(t, 569, single(dir)...)
-	p.exits(t, exitFailed, "only 569 open files are allowed", "at least 570 are needed for 100 partitions", "ulimit -n 1275")
+	p = limited(t, 523, single(dir)...)
+	p.exits(t, exitFailed, "only 523 open files are allowed", "at least 524 are needed for 100 partitions", "ulimit -n 999")
 }
