@@ -16,7 +16,7 @@ import (
 func (s *stores) fileSystems(o Options) (data, cluster vfs.FS, path string, err error) {
 	wrap := o.WrapFS
 	if wrap == nil {
-		wrap = func(real vfs.FS) vfs.FS { return real }
+		wrap = func(inner vfs.FS) vfs.FS { return inner }
 	}
 	inMemory := o.Memory
 	if inMemory == nil && o.Config.Mode == config.ModeDev {

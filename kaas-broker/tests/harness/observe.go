@@ -1,9 +1,9 @@
 package harness
 
 import (
-	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -85,24 +85,29 @@ func (b *Broker) Goroutines(t testing.TB) string {
 
 func (k *kaas) profile(t testing.TB, name string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+k.health+"/debug/pprof/"+name, nil)
+	text, err := k.get("/debug/pprof/" + name)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// get asks the broker's health port.
+func (k *kaas) get(path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+k.health+path, nil)
+	if err != nil {
+		return nil, err
 	}
 	// A connection that stays open would be a descriptor of the broker.
 	request.Close = true
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer response.Body.Close()
-	var text strings.Builder
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		text.WriteString(lines.Text() + "\n")
-	}
-	return text.String()
+	return io.ReadAll(response.Body)
 }
 
 // number is the first number behind a label, -1 when there is none.

@@ -1,10 +1,8 @@
 package harness
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -60,17 +58,9 @@ func (o opacity) broken(allowed []string) []string {
 
 // askHealth reads /healthz.
 func (k *kaas) askHealth(report any) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+k.health+"/healthz", nil)
+	text, err := k.get("/healthz")
 	if err != nil {
 		return err
 	}
-	request.Close = true
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	return json.NewDecoder(response.Body).Decode(report)
+	return json.Unmarshal(text, report)
 }
