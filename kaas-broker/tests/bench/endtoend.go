@@ -12,11 +12,7 @@ import (
 // runEndToEnd measures from Produce until a consumer's poll returns the record, under the same load as runOffered.
 func runEndToEnd(ctx context.Context, l *lap) error {
 	const topic = "end-to-end"
-	if err := l.server.createTopic(ctx, topic, 1); err != nil {
-		return err
-	}
-	records := &slab{topic: topic, values: l.values}
-	client, err := newProducer(ctx, producerOptions(l.server.address, false, 0), records)
+	client, _, err := l.newTopic(ctx, topic)
 	if err != nil {
 		return err
 	}

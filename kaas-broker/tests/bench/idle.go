@@ -46,19 +46,18 @@ func runIdle(ctx context.Context, l *lap) (err error) {
 			return err
 		}
 	}
-	began := time.Now()
-	if err := s.kill(ctx); err != nil {
-		return err
-	}
-	if err := s.launch(); err != nil {
-		return err
-	}
-	for i := range idleTopics {
-		if err := s.await(ctx, func(w *wire) error { return w.led(idleTopic(i), idlePartitions/idleTopics) }); err != nil {
-			return err
+	took, err := s.restart(ctx, func() error {
+		for i := range idleTopics {
+			if err := s.await(ctx, func(w *wire) error { return w.led(idleTopic(i), idlePartitions/idleTopics) }); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	l.note(idleStart, time.Since(began).Seconds())
+	l.note(idleStart, took.Seconds())
 	after, files, err := l.look(ctx, s)
 	if err != nil {
 		return err

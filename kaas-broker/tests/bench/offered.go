@@ -17,11 +17,7 @@ const offeredWarm = time.Second
 // runOffered measures from Produce to acknowledgment under a steady load.
 func runOffered(ctx context.Context, l *lap) error {
 	const topic = "offered"
-	if err := l.server.createTopic(ctx, topic, 1); err != nil {
-		return err
-	}
-	records := &slab{topic: topic, values: l.values}
-	client, err := newProducer(ctx, producerOptions(l.server.address, false, 0), records)
+	client, records, err := l.newTopic(ctx, topic)
 	if err != nil {
 		return err
 	}

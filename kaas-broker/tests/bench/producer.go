@@ -48,6 +48,16 @@ func newProducer(ctx context.Context, options []kgo.Opt, records *slab) (*kgo.Cl
 	return client, nil
 }
 
+// newTopic makes a topic of one partition on the shared broker, and a client that sends it one record after the other without delay.
+func (l *lap) newTopic(ctx context.Context, topic string) (*kgo.Client, *slab, error) {
+	if err := l.server.createTopic(ctx, topic, 1); err != nil {
+		return nil, nil, err
+	}
+	records := &slab{topic: topic, values: l.values}
+	client, err := newProducer(ctx, producerOptions(l.server.address, false, 0), records)
+	return client, records, err
+}
+
 // bulk is a number of producers that each fill a partition of their own.
 type bulk struct {
 	topic      string

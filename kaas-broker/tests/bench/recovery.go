@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 )
 
 var errNoRecord = errors.New("the last record is not served")
@@ -36,17 +35,13 @@ func (l *lap) recover(ctx context.Context, name string, bytes int64, m metric) e
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	if err := s.kill(ctx); err != nil {
+	took, err := s.restart(ctx, func() error {
+		return s.await(ctx, func(w *wire) error { return w.serves(topicOne, ends[0]-1) })
+	})
+	if err != nil {
 		return err
 	}
-	if err := s.launch(); err != nil {
-		return err
-	}
-	if err := s.await(ctx, func(w *wire) error { return w.serves(topicOne, ends[0]-1) }); err != nil {
-		return err
-	}
-	l.note(m, time.Since(began).Seconds())
+	l.note(m, took.Seconds())
 	return s.kill(ctx)
 }
 

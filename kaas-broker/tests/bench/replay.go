@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -34,19 +33,15 @@ func runReplay(ctx context.Context, l *lap) error {
 	}); err != nil {
 		return err
 	}
-	began := time.Now()
-	if err := s.kill(ctx); err != nil {
+	took, err := s.restart(ctx, func() error {
+		return spread(askedGroups, func(group string) error {
+			return s.await(ctx, func(w *wire) error { return w.committed(group, topicCommitted) })
+		})
+	})
+	if err != nil {
 		return err
 	}
-	if err := s.launch(); err != nil {
-		return err
-	}
-	if err := spread(askedGroups, func(group string) error {
-		return s.await(ctx, func(w *wire) error { return w.committed(group, topicCommitted) })
-	}); err != nil {
-		return err
-	}
-	l.note(groupReplay, time.Since(began).Seconds())
+	l.note(groupReplay, took.Seconds())
 	return s.kill(ctx)
 }
 

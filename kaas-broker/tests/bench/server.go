@@ -89,6 +89,19 @@ func (s *server) start(ctx context.Context) error {
 	})
 }
 
+// restart kills the broker, launches it again and waits until the attempt succeeds. It returns how long all that took.
+func (s *server) restart(ctx context.Context, answers func() error) (time.Duration, error) {
+	began := time.Now()
+	if err := s.kill(ctx); err != nil {
+		return 0, err
+	}
+	if err := s.launch(); err != nil {
+		return 0, err
+	}
+	err := answers()
+	return time.Since(began), err
+}
+
 // await repeats an attempt on new connections until it succeeds, the broker has failed, or its patience has ended.
 func (s *server) await(ctx context.Context, attempt func(*wire) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)

@@ -10,11 +10,7 @@ import (
 // runSingle measures from one record's Produce to its acknowledgment, with nothing else under way.
 func runSingle(ctx context.Context, l *lap) error {
 	const topic = "single"
-	if err := l.server.createTopic(ctx, topic, 1); err != nil {
-		return err
-	}
-	records := &slab{topic: topic, values: l.values}
-	client, err := newProducer(ctx, producerOptions(l.server.address, false, 0), records)
+	client, records, err := l.newTopic(ctx, topic)
 	if err != nil {
 		return err
 	}
