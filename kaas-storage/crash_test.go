@@ -52,7 +52,7 @@ func TestPowerCuts(t *testing.T) {
 				if program.compacted {
 					w.config.Compact, w.config.Delete, w.config.SegmentBytes = true, false, 200
 					w.seeds /= 4
-					w.ledger.gone, w.ledger.mayGo = map[int64]bool{}, map[string]bool{}
+					w.ledger = newCompactedLedger()
 				}
 				if program.config != nil {
 					program.config(&w.config)

@@ -34,6 +34,11 @@ var failureModes = []struct {
 
 // A file call that fails, whichever it is, ends a leadership at most: the next one has every promise, and works.
 func TestFailureAtEveryCall(t *testing.T) {
+	failAtEveryCall(t, newLedger, storage.DefaultConfig(), (*ledger).steps)
+}
+
+func failAtEveryCall(t *testing.T, ledgerOf func() *ledger, config storage.Config, steps func(*ledger) []workStep) {
+	config.SegmentBytes, config.IndexInterval, config.RetentionAge = 200, 1, -1
 	for _, mode := range failureModes {
 		t.Run(mode.name, func(t *testing.T) {
 			for n := int64(1); ; n++ {
@@ -49,10 +54,8 @@ func TestFailureAtEveryCall(t *testing.T) {
 						}
 						return nil
 					})
-					l := newLedger()
-					config := storage.DefaultConfig()
-					config.SegmentBytes, config.IndexInterval, config.RetentionAge = 200, 1, -1
-					if err := work(filesystem, l, config); err != nil {
+					l := ledgerOf()
+					if err := work(filesystem, l, config, steps(l)); err != nil {
 						t.Errorf("call %d %s: %v", n, mode.name, err)
 					}
 					if err := l.verify(memory, config); err != nil {
@@ -79,8 +82,8 @@ func TestFailureAtEveryCall(t *testing.T) {
 }
 
 // work leads a partition through all that the engine does, and takes it anew after each error. It gives up when that does not help.
-func work(filesystem vfs.FS, l *ledger, config storage.Config) error {
-	engine, err := storage.NewEngine(storage.Options{RetentionInterval: -1})
+func work(filesystem vfs.FS, l *ledger, config storage.Config, steps []workStep) error {
+	engine, err := storage.NewEngine(storage.Options{RetentionInterval: -1, CompactionInterval: -1})
 	if err != nil {
 		return err
 	}
@@ -92,9 +95,6 @@ func work(filesystem vfs.FS, l *ledger, config storage.Config) error {
 		}
 	}
 	l.exists = true
-	steps := []func(p *storage.Partition, step int) error{
-		l.step, l.beginStep, idleStep, l.step, l.endStep, l.deleteStep, l.beginStep, handoverStep, l.step, l.endStep, handoverStep, l.step, l.deleteStep, idleStep, l.step,
-	}
 	var p *storage.Partition
 	for i, failures := 0, 0; i < len(steps); {
 		err := error(nil)
@@ -124,8 +124,21 @@ func work(filesystem vfs.FS, l *ledger, config storage.Config) error {
 	return nil
 }
 
+// workStep is something that a leader does.
+type workStep func(p *storage.Partition, step int) error
+
+func (l *ledger) steps() []workStep {
+	return []workStep{
+		l.step, l.beginStep, idleStep, l.step, l.endStep, l.deleteStep, l.beginStep, handoverStep, l.step, l.endStep, handoverStep, l.step, l.deleteStep, idleStep, l.step,
+	}
+}
+
 func (l *ledger) step(p *storage.Partition, step int) error {
-	b, err := build(fmt.Sprintf("s%d.%d", step, p.Epoch()), 2, 1000)
+	tag := fmt.Sprintf("s%d.%d", step, p.Epoch())
+	b, err := build(tag, 2, 1000)
+	if l.gone != nil {
+		b, err = buildKeyed(tag, "k1", "k2")
+	}
 	if err != nil {
 		return err
 	}

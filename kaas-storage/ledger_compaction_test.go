@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-storage"
@@ -185,4 +186,38 @@ func (c *contest) readGapped(p *storage.Partition) {
 		}
 		c.seen[offset] = r.value
 	}
+}
+
+// A file call that fails during a compaction leaves the log as it was, or ends a leadership: what is promised holds.
+func TestFailureAtEveryCallOfCompaction(t *testing.T) {
+	config := storage.DefaultConfig()
+	config.Compact = true
+	failAtEveryCall(t, newCompactedLedger, config, (*ledger).compactionSteps)
+}
+
+func newCompactedLedger() *ledger {
+	l := newLedger()
+	l.gone, l.mayGo = map[int64]bool{}, map[string]bool{}
+	return l
+}
+
+func (l *ledger) compactionSteps() []workStep {
+	return []workStep{
+		l.step, l.beginStep, l.step, l.endStep, l.step, l.compactStep, l.step, handoverStep, l.step, l.compactStep, l.deleteStep, l.compactStep, l.step,
+	}
+}
+
+// compactStep: a compaction that fails does no harm to who leads.
+func (l *ledger) compactStep(p *storage.Partition, _ int) error {
+	err := p.Compact(context.Background())
+	if ended := p.Err(); ended != nil {
+		return ended
+	}
+	if err != nil {
+		err = p.Compact(context.Background()) // the next one succeeds
+	}
+	if err == nil {
+		err = l.noteGone(p)
+	}
+	return err
 }

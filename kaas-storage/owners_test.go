@@ -223,7 +223,7 @@ func contend(t *testing.T, seeds int, compacted bool) {
 			c.config.SegmentBytes, c.config.IndexInterval = 200, 1
 			if compacted {
 				c.config.Compact, c.config.DeleteRetention, c.commands = true, 0, 14
-				c.ledger.gone, c.ledger.mayGo = map[int64]bool{}, map[string]bool{}
+				c.ledger = newCompactedLedger()
 			}
 			must(t, create(c.disk))
 			c.ledger.exists = true
