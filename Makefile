@@ -55,7 +55,7 @@ RACED := TestKaas|TestExactlyOnce|Outlive|TestFrozen|GroupsUnderChurn|OddGroups|
 .PHONY: test-clients-race
 test-clients-race: client-suites ## Runs a part of every suite of clients with the race detector, in the broker and in the tests
 	cd kaas-broker && GOWORK=off go build -race -o ../bin/kaas-race ./cmd/kaas
-	cd kaas-broker/tests && KAAS_BIN=$(CURDIR)/bin/kaas-race KAAS_SEEDS=20 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "clients race" \
+	cd kaas-broker/tests && KAAS_BIN=$(CURDIR)/bin/kaas-race KAAS_SEEDS=10 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "clients race" \
 		go test -count 1 -race -timeout 20m -run '$(RACED)' $(CLIENTS) ./transcripts ./exactlyonce ./hostile ./clients
 
 .PHONY: test-clients-long

@@ -49,6 +49,9 @@ func runInBubble(t *testing.T) {
 	if testing.Short() {
 		arguments = append(arguments, "-short")
 	}
+	if raced {
+		arguments = append(arguments, "-race")
+	}
 	command := exec.CommandContext(t.Context(), "go", append(arguments, ".")...)
 	command.Env = append(os.Environ(), "GOWORK=off")
 	if output, err := command.CombinedOutput(); err != nil {

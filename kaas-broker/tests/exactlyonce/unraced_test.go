@@ -1,0 +1,5 @@
+//go:build !race
+
+package exactlyonce
+
+const raced = false
