@@ -21,11 +21,13 @@ func (b *Broker) openEngine() error {
 	}
 	var err error
 	b.engine, err = storage.NewEngine(storage.Options{
-		Logger:            b.log,
-		MeterProvider:     b.options.MeterProvider,
-		Tripwires:         b.tripwires,
-		IODeadline:        deadline,
-		RetentionInterval: retention,
+		Logger:             b.log,
+		MeterProvider:      b.options.MeterProvider,
+		Tripwires:          b.tripwires,
+		IODeadline:         deadline,
+		RetentionInterval:  retention,
+		CompactionInterval: b.config.Storage.CompactionInterval,
+		CompactionMemory:   b.config.Storage.CompactionMemory,
 	})
 	return err
 }

@@ -221,11 +221,21 @@ func (b *builder) transactions() Transactions {
 
 func (b *builder) storage() Storage {
 	return Storage{
-		RetentionInterval: b.milliseconds("log.retention.check.interval.ms"),
-		FsyncDeadline:     b.milliseconds(keyFsyncDeadline),
-		ReserveBytes:      b.values.value(keyReserveBytes).Int64(),
-		MemoryBytes:       b.values.value(keyMemoryBytes).Int64(),
+		RetentionInterval:  b.milliseconds("log.retention.check.interval.ms"),
+		CompactionInterval: b.compactionInterval(),
+		CompactionMemory:   int(min(b.values.value("log.cleaner.dedupe.buffer.size").Int64(), math.MaxInt32)),
+		FsyncDeadline:      b.milliseconds(keyFsyncDeadline),
+		ReserveBytes:       b.values.value(keyReserveBytes).Int64(),
+		MemoryBytes:        b.values.value(keyMemoryBytes).Int64(),
 	}
+}
+
+// compactionInterval is at least a millisecond where compaction is on: for the engine 0 is a default.
+func (b *builder) compactionInterval() time.Duration {
+	if !b.values.value("log.cleaner.enable").Bool() {
+		return -1
+	}
+	return max(b.milliseconds("log.cleaner.backoff.ms"), time.Millisecond)
 }
 
 func (b *builder) text(key string) string { return b.values.value(key).Text() }

@@ -137,6 +137,10 @@ type Transactions struct {
 type Storage struct {
 	// RetentionInterval is the time between retention sweeps; 0 turns them off.
 	RetentionInterval time.Duration
+	// CompactionInterval is the time between two looks for what is to be compacted; negative turns compaction off.
+	CompactionInterval time.Duration
+	// CompactionMemory is how many bytes one compaction may take for the keys.
+	CompactionMemory int
 	// FsyncDeadline ends the epoch of a partition whose file operation takes longer; 0 waits for ever.
 	FsyncDeadline time.Duration
 	// ReserveBytes is the size of the file given up when a volume is full; 0 keeps none.

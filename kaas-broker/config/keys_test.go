@@ -13,12 +13,13 @@ import (
 
 // deviations are the defaults that kaas chooses otherwise; nil is null.
 var deviations = map[string]*string{
-	"log.flush.interval.messages": text("1"),
-	"listeners":                   text("PLAINTEXT://127.0.0.1:9092"),
-	"log.dir":                     nil,
-	"broker.id":                   text("0"),
-	"node.id":                     text("0"),
-	"socket.send.buffer.bytes":    text("262144"),
+	"log.flush.interval.messages":    text("1"),
+	"log.cleaner.dedupe.buffer.size": text("16777216"),
+	"listeners":                      text("PLAINTEXT://127.0.0.1:9092"),
+	"log.dir":                        nil,
+	"broker.id":                      text("0"),
+	"node.id":                        text("0"),
+	"socket.send.buffer.bytes":       text("262144"),
 }
 
 func text(s string) *string { return &s }

@@ -59,7 +59,9 @@ func TestDefaults(t *testing.T) {
 	if c.Fetch != (config.Fetch{MaxBytes: 57671680, SessionSlots: 1000}) {
 		t.Errorf("fetch %+v", c.Fetch)
 	}
-	if c.Storage != (config.Storage{RetentionInterval: 5 * time.Minute, FsyncDeadline: 30 * time.Second, ReserveBytes: 16 << 20}) {
+	if c.Storage != (config.Storage{
+		RetentionInterval: 5 * time.Minute, CompactionInterval: 15 * time.Second, CompactionMemory: 16 << 20, FsyncDeadline: 30 * time.Second, ReserveBytes: 16 << 20,
+	}) {
 		t.Errorf("storage %+v", c.Storage)
 	}
 	if c.Network.MaxRequestBytes != 104857600 || c.Network.MaxIdle != 10*time.Minute || c.Network.MaxConnections != 2147483647 ||
@@ -148,6 +150,9 @@ func TestEachSourceAndPrecedence(t *testing.T) {
 			nil, "",
 			func(c *config.Config) string { return fmt.Sprint(c.Health) }, "{127.0.0.1:8082 false true}",
 		},
+		{"compaction", nil, nil, "log.cleaner.backoff.ms=7\nlog.cleaner.dedupe.buffer.size=2000000", compaction, "7ms 2000000"},
+		{"compaction without a pause", nil, nil, "log.cleaner.backoff.ms=0", compaction, "1ms 16777216"},
+		{"no compaction", nil, nil, "log.cleaner.enable=false\nlog.cleaner.backoff.ms=7", compaction, "-1ns 16777216"},
 		{"broker id", nil, nil, "broker.id=7", func(c *config.Config) string { return strconv.Itoa(int(c.BrokerID)) }, "7"},
 		{"node id", nil, nil, "node.id=8", func(c *config.Config) string { return strconv.Itoa(int(c.BrokerID)) }, "8"},
 		{"both alike", nil, nil, "node.id=8\nbroker.id=8", func(c *config.Config) string { return strconv.Itoa(int(c.BrokerID)) }, "8"},
@@ -166,6 +171,11 @@ func TestEachSourceAndPrecedence(t *testing.T) {
 			}
 		})
 	}
+}
+
+// compaction tells what the log engine is given.
+func compaction(c *config.Config) string {
+	return fmt.Sprint(c.Storage.CompactionInterval, " ", c.Storage.CompactionMemory)
 }
 
 func TestProblems(t *testing.T) {
@@ -193,6 +203,7 @@ func TestProblems(t *testing.T) {
 		{"ids that differ", nil, nil, "broker.id=1\nnode.id=2", []string{"server.properties:2: contradicting settings: node.id is 2 and broker.id is 1"}},
 		{"flag against override", []string{"--listeners", "PLAINTEXT://:1", "--override", "listeners=PLAINTEXT://:2"}, nil, "", []string{"flag --listeners: contradicting settings"}},
 		{"variables of one key", nil, []string{"KAAS_FLUSH_INTERVAL_MESSAGES=1", "KAAS_LOG_FLUSH_INTERVAL_MESSAGES=2"}, "", []string{"contradicting settings: KAAS_FLUSH_INTERVAL_MESSAGES sets log.flush.interval.messages too"}},
+		{"too little for the keys", nil, nil, "log.cleaner.dedupe.buffer.size=1048576", []string{"Invalid value 1048576 for configuration log.cleaner.dedupe.buffer.size: Value must be at least 1048577"}},
 		{"missing file", []string{"--config", "nowhere"}, nil, "", []string{"flag --config: read properties: file does not exist"}},
 		{"malformed file", nil, nil, "a=\\u12", []string{"server.properties:1: malformed properties"}},
 		{"health address", []string{"--health-addr", "8080x"}, nil, "", []string{"flag --health-addr: Invalid value 8080x for configuration kaas.health.addr"}},

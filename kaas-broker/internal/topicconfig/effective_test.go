@@ -110,6 +110,29 @@ func TestTopicOverBrokerOverDefault(t *testing.T) {
 			func(e topicconfig.Effective) bool { return e.Compact && e.Delete },
 		},
 		{
+			"what compaction goes by", nil,
+			map[string]string{
+				"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.25", "min.compaction.lag.ms": "5", "max.compaction.lag.ms": "3600000", "delete.retention.ms": "7",
+			},
+			func(e topicconfig.Effective) bool {
+				s := e.Storage()
+				return s.Compact && s.MinCleanableDirtyRatio == 0.25 && s.MinCompactionLag == 5*time.Millisecond && s.MaxCompactionLag == time.Hour &&
+					s.DeleteRetention == 7*time.Millisecond && s.SegmentAge == time.Hour
+			},
+		},
+		{
+			"what compaction goes by, from the broker",
+			[]string{
+				"log.cleaner.min.cleanable.ratio=0.75", "log.cleaner.min.compaction.lag.ms=6", "log.cleaner.max.compaction.lag.ms=8", "log.cleaner.delete.retention.ms=9",
+			},
+			nil,
+			func(e topicconfig.Effective) bool {
+				s := e.Storage()
+				return !s.Compact && s.MinCleanableDirtyRatio == 0.75 && s.MinCompactionLag == 6*time.Millisecond && s.MaxCompactionLag == 8*time.Millisecond &&
+					s.DeleteRetention == 9*time.Millisecond && s.SegmentAge == 7*24*time.Hour
+			},
+		},
+		{
 			"no policy", nil,
 			map[string]string{"cleanup.policy": ""},
 			func(e topicconfig.Effective) bool { return !e.Compact && !e.Delete },

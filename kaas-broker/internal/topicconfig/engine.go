@@ -11,7 +11,7 @@ import (
 func (e Effective) Storage() storage.Config {
 	return storage.Config{
 		SegmentBytes:   e.SegmentBytes,
-		SegmentAge:     e.SegmentAge,
+		SegmentAge:     e.segmentAge(),
 		IndexInterval:  e.IndexIntervalBytes,
 		RetentionAge:   e.RetentionAge,
 		RetentionBytes: e.RetentionBytes,
@@ -29,6 +29,14 @@ func (e Effective) Storage() storage.Config {
 
 		VerifyTransactions: e.VerifyTransactions,
 	}
+}
+
+// segmentAge closes a segment early enough for compaction to reach its records in max.compaction.lag.ms (KIP-354): only closed segments are compacted.
+func (e Effective) segmentAge() time.Duration {
+	if e.Compact {
+		return min(e.SegmentAge, e.MaxCompactionLag)
+	}
+	return e.SegmentAge
 }
 
 // Rules returns what the check of produced batches needs to know: version is the Produce request's, now the broker's
