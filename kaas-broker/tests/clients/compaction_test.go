@@ -2,10 +2,13 @@ package clients
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/kaas-rs/kaas/kaas-broker/tests/harness"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
@@ -16,15 +19,18 @@ const compactedSegment = 4096
 // eager makes a broker look for something to compact all the time.
 var eager = map[string]string{"log.cleaner.backoff.ms": "100", "group.initial.rebalance.delay.ms": "0"}
 
+// compacting are the sites at which compaction looks into records.
+var compacting = []string{"compact-keys", "compaction", "control-record"}
+
 // compacted are the settings of a topic that is compacted as soon as anything of it is closed. It keeps deletions for a second.
 var compacted = []string{
 	"segment.bytes", fmt.Sprint(compactedSegment), "min.cleanable.dirty.ratio", "0.01", "delete.retention.ms", "1000",
 }
 
 // The same input, batch by batch, to the broker under test and to an Apache Kafka: after each compaction the logs are the same, header by header and record by record, and so is
-// what a reader of committed records delivers. Between the compactions both are killed, and the producers go on with their sequences.
+// what a reader of committed records delivers. Behind the first one both are killed, and the producers go on with their sequences.
 func TestCompactionLeavesWhatApacheLeaves(t *testing.T) {
-	ours := harness.Start(t, harness.Options{Overrides: eager, Decodes: []string{"compact-keys", "compaction"}})
+	ours := harness.Start(t, harness.Options{Overrides: eager, Decodes: compacting})
 	theirs := harness.StartApache(t, harness.Options{Overrides: eager})
 	topic, base := uniqueName(t), time.Now().UnixMilli()
 	// Nothing is compacted before all of the input is there, or the logs would depend on who was faster.
@@ -32,11 +38,11 @@ func TestCompactionLeavesWhatApacheLeaves(t *testing.T) {
 	logs := []*rawLog{newRawLog(t, ours, topic, base, patient...), newRawLog(t, theirs, topic, base, patient...)}
 	for round, write := range []func(*rawLog){firstRound, secondRound, thirdRound} {
 		for _, l := range logs {
-			if round > 0 {
+			if round == 1 {
 				l.broker.Kill(t)
 				l.broker.Resume(t)
-				l.configure("min.compaction.lag.ms", "3600000")
 			}
+			l.configure("min.compaction.lag.ms", "3600000")
 			write(l)
 			l.roll(compactedSegment)
 			l.configure("cleanup.policy", "compact")
@@ -143,4 +149,45 @@ func readByAll(t *testing.T, l *rawLog) {
 			compare(t, slices.DeleteFunc(got, func(r record) bool { return r.Key == "filler" }), want)
 		})
 	}
+}
+
+// A word count keeps its counts in topics that are compacted under its hands. When its own state is gone, the counts come from there, as they were.
+func TestStreamsRestoresFromCompactedTopics(t *testing.T) {
+	settings := maps.Clone(inTransactions)
+	maps.Copy(settings, eager)
+	broker := harness.Start(t, harness.Options{Overrides: settings, Decodes: compacting})
+	w := newWordCount(t, broker, append(exactlyOnceV2(), "topic.segment.bytes=16384", "topic.min.cleanable.dirty.ratio=0.01", "topic.delete.retention.ms=100")...)
+	w.start()
+	for range 5 {
+		w.write(300)
+		w.judge()
+	}
+	w.stop()
+	awaitCompacted(t, broker, w.changelog())
+	again := w.twin()
+	w.process, w.command = nil, again.command
+	w.start()
+	w.write(300)
+	w.judge()
+	w.stop()
+}
+
+// awaitCompacted waits until fewer records are in a topic than were written to it.
+func awaitCompacted(t *testing.T, broker *harness.Broker, topic string) {
+	t.Helper()
+	client := newFranz(t, broker.Bootstrap())
+	eventually(t, time.Minute, func() error {
+		written := int64(0)
+		for partition := range partitionsOf(t, client, topic) {
+			written += endOffset(t, broker.Bootstrap(), topic, int32(partition))
+		}
+		consumer := newFranz(t, broker.Bootstrap(), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxWait(100*time.Millisecond))
+		defer consumer.Close()
+		there := len(poll(t, consumer, time.Second, -1))
+		t.Logf("%d of %d records of %s are left", there, written, topic)
+		if int64(there) > written/2 {
+			return fmt.Errorf("%d of %d records of %s are left", there, written, topic)
+		}
+		return nil
+	})
 }

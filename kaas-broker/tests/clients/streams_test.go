@@ -207,10 +207,14 @@ func TestStreamsKilledCountsAtLeastOnce(t *testing.T) {
 // tablesAreCompacted looks at the topic that keeps the counts.
 func (w *wordCount) tablesAreCompacted() {
 	w.t.Helper()
-	changelog := w.topic + "-KSTREAM-AGGREGATE-STATE-STORE-0000000003-changelog"
-	if policy := topicConfig(w.t, w.broker.Bootstrap(), changelog, "cleanup.policy"); policy != "compact" {
-		w.t.Errorf("the policy of %s is %s", changelog, policy)
+	if policy := topicConfig(w.t, w.broker.Bootstrap(), w.changelog(), "cleanup.policy"); policy != "compact" {
+		w.t.Errorf("the policy of %s is %s", w.changelog(), policy)
 	}
+}
+
+// changelog is the topic that keeps the counts.
+func (w *wordCount) changelog() string {
+	return w.topic + "-KSTREAM-AGGREGATE-STATE-STORE-0000000003-changelog"
 }
 
 // windowedJoin is the input of the join and what must come of it.
