@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// spareMemory is left free beside what a work has announced.
-	spareMemory = 1 << 30
+	// spareMemory is left free beside what a work has announced: for brokers that start, and for whoever else uses the machine.
+	spareMemory = 2 << 30
 	// untouchedMemory is never taken: the kernel would give up what it has cached for it.
 	untouchedMemory = 256 << 20
 )
