@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config"
-	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 )
 
 // What needs an open file. The counts per partition are those of the log engine: its claim while it is idle; its directory, the last segment and
@@ -35,7 +34,7 @@ type FileNeeds struct {
 func (b *Broker) FileNeeds() FileNeeds { return b.needsOf(b.partitionCount()) }
 
 func (b *Broker) needsOf(partitions int) FileNeeds {
-	slots := slot.Count
+	slots := b.stores.slotCount
 	if b.config.Mode == config.ModeDev {
 		slots = 0 // in memory, as the partitions that may come are
 	}

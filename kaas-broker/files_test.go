@@ -42,7 +42,7 @@ func TestRoomForPartitions(t *testing.T) {
 		"a higher one": {config.ModeSingle, 20_000, 10_000, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &Broker{config: &config.Config{Mode: test.mode}, options: Options{OpenFiles: test.files}}
+			b := &Broker{config: &config.Config{Mode: test.mode}, options: Options{OpenFiles: test.files}, stores: &stores{slotCount: 4}}
 			err := b.roomFor(test.partitions)
 			if (err == nil) != test.fits || err != nil && !strings.Contains(err.Error(), "ulimit -n") {
 				t.Error(err)

@@ -24,7 +24,7 @@ func (b *Broker) slots() *ownership.Slots {
 	if b.config.Mode == config.ModeDev {
 		c.SegmentBytes = min(c.SegmentBytes, config.MemorySegmentBytes)
 	}
-	return &ownership.Slots{Count: slot.Count, Config: c, Volume: b.stores.slotsOn, Open: func(number int) (vfs.Dir, error) {
+	return &ownership.Slots{Count: b.stores.slotCount, Config: c, Volume: b.stores.slotsOn, Open: func(number int) (vfs.Dir, error) {
 		return b.stores.slots.OpenDir(slot.DirName(number))
 	}}
 }
@@ -33,6 +33,7 @@ func (b *Broker) coordination() coordinator.Options {
 	c := b.config.Groups
 	return coordinator.Options{
 		Source: b.partitions,
+		Slots:  b.stores.slotCount,
 		Topics: topicIDs{b.catalog},
 		Groups: group.Config{
 			MinSessionTimeout:     c.MinSessionTimeout,
@@ -82,11 +83,11 @@ const slotPatience = 2 * time.Second
 func (b *Broker) forgetTopic(ctx context.Context, topic string, id uuid.UUID) error {
 	tick := time.NewTicker(slotPatience / 100)
 	defer tick.Stop()
-	for deadline := time.Now().Add(slotPatience); b.groups.Served() < slot.Count; {
+	for deadline := time.Now().Add(slotPatience); b.groups.Served() < b.stores.slotCount; {
 		select {
 		case now := <-tick.C:
 			if now.After(deadline) {
-				return fmt.Errorf("%w: %d of %d", errSlotsMissing, slot.Count-b.groups.Served(), slot.Count)
+				return fmt.Errorf("%w: %d of %d", errSlotsMissing, b.stores.slotCount-b.groups.Served(), b.stores.slotCount)
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)

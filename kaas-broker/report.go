@@ -11,7 +11,6 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/health"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
-	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 )
 
 var _ health.Source = (*Broker)(nil)
@@ -92,7 +91,7 @@ func addCounts(r *health.Report, site batch.Site, counts batch.Counts) {
 // partitionHealth counts the partitions of the catalog and all slots: before Run has looked at them, ownership knows of none.
 func (b *Broker) partitionHealth() ownership.Health {
 	h := b.partitions.Health()
-	h.Counts, h.Slots = assigned(h.Counts, b.partitionCount()), assigned(h.Slots, slot.Count)
+	h.Counts, h.Slots = assigned(h.Counts, b.partitionCount()), assigned(h.Slots, b.stores.slotCount)
 	return h
 }
 

@@ -46,7 +46,7 @@ func TestReadyMeansServed(t *testing.T) {
 	}
 	serve(t, after)
 	awaitReady(t, after)
-	if report := after.Report(); report.PartitionsLed != 3 || report.PartitionsRecovering != 0 || report.SlotsLed != slot.Count || report.Status != "ok" {
+	if report := after.Report(); report.PartitionsLed != 3 || report.PartitionsRecovering != 0 || report.SlotsLed != slot.DefaultCount || report.Status != "ok" {
 		t.Errorf("when it is ready: %+v", report)
 	}
 }
@@ -75,7 +75,7 @@ func TestFailedPartitionIsToldAndReady(t *testing.T) {
 	serve(t, after)
 	awaitReady(t, after)
 	report := after.Report()
-	if report.Status != "degraded" || report.PartitionsLed != 1 || report.SlotsLed != slot.Count-1 || len(report.PartitionsFailed) != 2 {
+	if report.Status != "degraded" || report.PartitionsLed != 1 || report.SlotsLed != slot.DefaultCount-1 || len(report.PartitionsFailed) != 2 {
 		t.Fatalf("%+v", report)
 	}
 	for i, partition := range []string{"orders-1", "coordinator-1"} {
@@ -109,7 +109,7 @@ func TestSlotThatCannotBeReplayedIsTold(t *testing.T) {
 		}
 	}
 	report := after.Report()
-	if told := report.Problems[0]; report.Status != "degraded" || !strings.Contains(told, fmt.Sprintf("slot %d", slot.Of("g"))) || !strings.Contains(told, "group record has version 2") {
+	if told := report.Problems[0]; report.Status != "degraded" || !strings.Contains(told, fmt.Sprintf("slot %d", slot.Of("g", slot.DefaultCount))) || !strings.Contains(told, "group record has version 2") {
 		t.Errorf("%s: %q", report.Status, report.Problems)
 	}
 }
@@ -122,7 +122,7 @@ func appendToSlot(t *testing.T, memory vfs.FS, record slot.Record) {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	dir, err := memory.OpenDir("__cluster/__coordinator/" + slot.DirName(slot.Of(record.Key.ID)))
+	dir, err := memory.OpenDir("__cluster/__coordinator/" + slot.DirName(slot.Of(record.Key.ID, slot.DefaultCount)))
 	if err != nil {
 		t.Fatal(err)
 	}

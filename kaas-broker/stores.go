@@ -24,7 +24,8 @@ const (
 type stores struct {
 	volume    *storage.Volume
 	cluster   *clusterdir.Dir
-	slots     vfs.Dir         // of the coordinator, in the cluster directory
+	slots     vfs.Dir // of the coordinator, in the cluster directory
+	slotCount int
 	slotsOn   *storage.Volume // where that lies: volume, or one of its own with its own room and calls
 	closeable []vfs.FS
 }
@@ -91,7 +92,8 @@ func (s *stores) isFull() bool { return s.volume.Full() || s.slotsOn.Full() }
 // slotsName is the directory of the coordinator's slots in the cluster directory.
 const slotsName = "__coordinator"
 
-// openSlots opens the coordinator's directory, making it and its slots at the first start.
+// openSlots opens the coordinator's directory, making it and its slots at the first start. A directory that exists keeps the number that it was made
+// with.
 func (s *stores) openSlots() error {
 	root := s.cluster.Root()
 	if err := root.Mkdir(slotsName); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -108,7 +110,8 @@ func (s *stores) openSlots() error {
 	if err != nil {
 		return fmt.Errorf("epoch floor: %w", err)
 	}
-	return slot.EnsureSlots(s.slots, floor)
+	s.slotCount, err = slot.EnsureSlots(s.slots, slot.DefaultCount, floor)
+	return err
 }
 
 func (s *stores) claim(ctx context.Context) error {

@@ -125,10 +125,10 @@ func fillGroups(t testing.TB, filesystem vfs.FS) []string {
 	for i := range groupsReplayed {
 		id := fmt.Sprintf("group-%d", i)
 		ids = append(ids, id)
-		s := slots[slot.Of(id)]
+		s := slots[slot.Of(id, slot.DefaultCount)]
 		if s == nil {
-			s = openSlot(t, writer, slot.Of(id))
-			slots[slot.Of(id)] = s
+			s = openSlot(t, writer, slot.Of(id, slot.DefaultCount))
+			slots[slot.Of(id, slot.DefaultCount)] = s
 		}
 		s.Lock()
 		_, err := s.Append(recordsOf(t, id)...)

@@ -19,8 +19,8 @@ import (
 type Coordinator struct {
 	options Options
 	log     zerolog.Logger
-	seats   [slot.Count]atomic.Pointer[seat]
-	reaping trouble // of reap
+	seats   []atomic.Pointer[seat] // one for each slot of the cluster
+	reaping trouble                // of reap
 }
 
 // seat is what is known of a slot. nil: it is not led here.
@@ -31,13 +31,14 @@ type seat struct {
 
 // New returns a coordinator that leads no slot before Run.
 func New(o Options) *Coordinator {
-	return &Coordinator{options: o.withDefaults(), log: o.Logger}
+	o = o.withDefaults()
+	return &Coordinator{options: o, log: o.Logger, seats: make([]atomic.Pointer[seat], o.Slots)}
 }
 
 // Run serves until ctx ends, and returns when everything that it began has ended.
 func (c *Coordinator) Run(ctx context.Context) error {
 	var work sync.WaitGroup
-	for i := range slot.Count {
+	for i := range c.seats {
 		work.Go(func() { c.keep(ctx, i) })
 	}
 	work.Go(func() { every(ctx, c.options.Offsets.CheckInterval, c.sweep) })
@@ -136,7 +137,7 @@ func (c *Coordinator) Status(id string) error {
 	return err
 }
 
-// Served returns how many slots are served here, of slot.Count: led, and replayed.
+// Served returns how many slots are served here, of Options.Slots: led, and replayed.
 func (c *Coordinator) Served() int { return len(c.all()) }
 
 // Problem is a slot that could not be opened; it is tried again.
@@ -161,7 +162,9 @@ func (c *Coordinator) Problems() []Problem {
 	return problems
 }
 
-func (c *Coordinator) find(id string) (*leadership, error) { return c.findSlot(slot.Of(id)) }
+func (c *Coordinator) slotOf(id string) int { return slot.Of(id, len(c.seats)) }
+
+func (c *Coordinator) find(id string) (*leadership, error) { return c.findSlot(c.slotOf(id)) }
 
 func (c *Coordinator) findSlot(number int) (*leadership, error) {
 	s := c.seats[number].Load()
@@ -175,7 +178,7 @@ func (c *Coordinator) findSlot(number int) (*leadership, error) {
 }
 
 // enter finds the slot of a group or transactional id and takes its lock. The caller leaves it by Unlock.
-func (c *Coordinator) enter(id string) (*leadership, error) { return c.enterSlot(slot.Of(id)) }
+func (c *Coordinator) enter(id string) (*leadership, error) { return c.enterSlot(c.slotOf(id)) }
 
 // enterGroup is enter for a request about a group that must have a name. It returns the id as it is stored.
 func (c *Coordinator) enterGroup(id string) (string, *leadership, error) {

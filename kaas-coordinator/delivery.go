@@ -46,10 +46,10 @@ type debts struct {
 	slots      []int // of the groups
 }
 
-func debtsOf(t txn.Transaction) debts {
+func (c *Coordinator) debtsOf(t txn.Transaction) debts {
 	owed := debts{partitions: t.Partitions}
 	for _, group := range t.Groups {
-		if number := slot.Of(group); !slices.Contains(owed.slots, number) {
+		if number := c.slotOf(group); !slices.Contains(owed.slots, number) {
 			owed.slots = append(owed.slots, number)
 		}
 	}
@@ -82,7 +82,7 @@ func (c *Coordinator) deliver(ctx context.Context, led *leadership, id string, d
 		TransactionalID: id, ProducerID: decided.Producer.ID, ProducerEpoch: decided.Producer.Epoch, Commit: decided.Commits(),
 		CoordinatorEpoch: led.epoch, Identity: decided.Identity,
 	}
-	owed := debtsOf(decided)
+	owed := c.debtsOf(decided)
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		var err error
 		if owed, err = c.place(ctx, m, owed); owed.count() == 0 {

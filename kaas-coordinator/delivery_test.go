@@ -170,7 +170,7 @@ func TestTransactionOfNothing(t *testing.T) {
 // inSlotOf returns a group id of the same slot.
 func inSlotOf(id string) string {
 	for n := 0; ; n++ {
-		if other := "g" + strconv.Itoa(n); slot.Of(other) == slot.Of(id) {
+		if other := "g" + strconv.Itoa(n); slot.Of(other, slot.DefaultCount) == slot.Of(id, slot.DefaultCount) {
 			return other
 		}
 	}
@@ -192,12 +192,12 @@ func TestTrimmingKeepsTheIdentity(t *testing.T) {
 		parts.setBefore(isUnreachable)
 		must(t, p.EndTransaction(ctx, "tx", producer, true))
 		synctest.Wait()
-		decided := p.taken[slot.Of("tx")].Offsets().LogEnd
+		decided := p.taken[slot.Of("tx", slot.DefaultCount)].Offsets().LogEnd
 		for n := range int64(20000) {
 			must(t, p.commit(busy, commitOf("t", 0, n)))
 		}
 		synctest.Wait()
-		if o := p.taken[slot.Of("tx")].Offsets(); o.LogStart < decided {
+		if o := p.taken[slot.Of("tx", slot.DefaultCount)].Offsets(); o.LogStart < decided {
 			t.Fatalf("the log was not trimmed: %+v", o)
 		}
 		for range 2 {
@@ -213,7 +213,7 @@ func TestTrimmingKeepsTheIdentity(t *testing.T) {
 		// The group's slot knows the marker too: what an old leader still sends changes nothing.
 		p.begin("tx", busy, producer, at0)
 		must(t, p.stageAs("tx", busy, producer, commitOf("in", 0, 9)))
-		must(t, p.WriteOffsetMarker(ctx, slot.Of(busy), markers[0]))
+		must(t, p.WriteOffsetMarker(ctx, slot.Of(busy, slot.DefaultCount), markers[0]))
 		if got := p.fetch(busy, at("in", 0)).Offset; got != 5 {
 			t.Errorf("a late marker moved the offset to %d", got)
 		}

@@ -20,7 +20,7 @@ type placed struct {
 //
 // Errors: ErrLoading, ErrNotCoordinator, group.ErrNotAvailable when there is no room, and ctx's.
 func (c *Coordinator) WriteOffsetMarker(ctx context.Context, number int, m Marker) error {
-	if number < 0 || number >= slot.Count {
+	if number < 0 || number >= len(c.seats) {
 		return ErrNotCoordinator
 	}
 	for whole := false; !whole; {

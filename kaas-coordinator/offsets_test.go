@@ -225,7 +225,7 @@ func TestPendingOffsets(t *testing.T) {
 		p.stop()
 
 		writer := begin(t, filesystem, coordinator.Options{})
-		partition, err := writer.take(context.Background(), slot.Of("g"))
+		partition, err := writer.take(context.Background(), slot.Of("g", slot.DefaultCount))
 		must(t, err)
 		s, err := slot.Open(context.Background(), partition, func(slot.Record, int64) error { return nil }, slot.Options{})
 		must(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/clock"
 )
@@ -30,6 +31,7 @@ type Topics interface {
 // Options configure a Coordinator. Source is required.
 type Options struct {
 	Source    Source
+	Slots     int    // of the cluster, see slot.EnsureSlots; 0 means slot.DefaultCount
 	Topics    Topics // tells incarnations of a topic apart when offsets are read; nil: they are not
 	Groups    group.Config
 	Offsets   OffsetConfig
@@ -86,6 +88,7 @@ type OffsetConfig struct {
 const largeMembers = 128 << 20
 
 func (o Options) withDefaults() Options {
+	o.Slots = cmp.Or(o.Slots, slot.DefaultCount)
 	if o.Groups == (group.Config{}) {
 		o.Groups = group.DefaultConfig()
 	}

@@ -90,7 +90,7 @@ func TestRecordsOfALaterVersionAreNotServed(t *testing.T) {
 		filesystem := vfs.NewMem(64 << 20)
 		prepare(t, filesystem)
 		writer := begin(t, filesystem, coordinator.Options{})
-		partition, err := writer.take(context.Background(), slot.Of("g"))
+		partition, err := writer.take(context.Background(), slot.Of("g", slot.DefaultCount))
 		must(t, err)
 		s, err := slot.Open(context.Background(), partition, func(slot.Record, int64) error { return nil }, slot.Options{})
 		must(t, err)
@@ -105,7 +105,7 @@ func TestRecordsOfALaterVersionAreNotServed(t *testing.T) {
 		synctest.Wait()
 		wants(t, p.Status("g"), coordinator.ErrNotCoordinator)
 		problems := p.Problems()
-		if len(problems) != 1 || problems[0].Slot != slot.Of("g") {
+		if len(problems) != 1 || problems[0].Slot != slot.Of("g", slot.DefaultCount) {
 			t.Fatalf("problems: %v", problems)
 		}
 		wants(t, problems[0].Err, storage.ErrFutureVersion)
@@ -264,7 +264,7 @@ func TestSlotsAreTrimmed(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if o := p.taken[slot.Of("g")].Offsets(); o.LogEnd-o.LogStart > 10000 {
+		if o := p.taken[slot.Of("g", slot.DefaultCount)].Offsets(); o.LogEnd-o.LogStart > 10000 {
 			t.Errorf("the log is still %+v", o)
 		}
 		p.stop()

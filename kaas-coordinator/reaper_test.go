@@ -221,14 +221,14 @@ func TestMarkersExpire(t *testing.T) {
 		must(t, p.stageAs("tx", "g", producer, commitOf("in", 0, 6)))
 		time.Sleep(26 * time.Hour)
 		p.stop()
-		if got := marksIn(t, filesystem, slot.Of("g")); got != 1 {
+		if got := marksIn(t, filesystem, slot.Of("g", slot.DefaultCount)); got != 1 {
 			t.Errorf("%d markers while a transaction is open", got)
 		}
 		p = start(t, filesystem, options, "tx", "g")
 		must(t, p.EndTransaction(ctx, "tx", producer, true))
 		time.Sleep(23 * time.Hour)
 		p.stop()
-		if got := marksIn(t, filesystem, slot.Of("g")); got != 1 {
+		if got := marksIn(t, filesystem, slot.Of("g", slot.DefaultCount)); got != 1 {
 			t.Errorf("%d markers after 23 h", got)
 		}
 		p = start(t, filesystem, options, "tx", "g")
@@ -237,7 +237,7 @@ func TestMarkersExpire(t *testing.T) {
 			t.Errorf("offset %d", got)
 		}
 		p.stop()
-		if got := marksIn(t, filesystem, slot.Of("g")); got != 0 {
+		if got := marksIn(t, filesystem, slot.Of("g", slot.DefaultCount)); got != 0 {
 			t.Errorf("%d markers after 25 h", got)
 		}
 	})

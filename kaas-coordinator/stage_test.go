@@ -230,10 +230,10 @@ func TestMarkerOfManyOffsets(t *testing.T) {
 				o.Metadata = strings.Repeat("m", size)
 				must(t, p.stageAs("tx", []string{"g", "h"}[n%2], producer, o))
 			}
-			before := p.taken[slot.Of("g")].Offsets().LogEnd
+			before := p.taken[slot.Of("g", slot.DefaultCount)].Offsets().LogEnd
 			must(t, p.EndTransaction(ctx, "tx", producer, commit))
 			time.Sleep(time.Second)
-			for n, bytes := range batchSizes(t, p.taken[slot.Of("g")], before) {
+			for n, bytes := range batchSizes(t, p.taken[slot.Of("g", slot.DefaultCount)], before) {
 				if bytes > 1<<20+size+10000 {
 					t.Errorf("batch %d has %d bytes", n, bytes)
 				}
@@ -302,7 +302,7 @@ func TestMarkerOvertakesVerification(t *testing.T) {
 		// The transaction's slot does not answer checks of its claim while it is held.
 		var hold atomic.Bool
 		release := make(chan struct{})
-		claims := "__coordinator/" + slot.DirName(slot.Of("tx"))
+		claims := "__coordinator/" + slot.DirName(slot.Of("tx", slot.DefaultCount))
 		fault := vfs.NewFault(vfs.NewMem(64<<20), func(op vfs.Op) error {
 			if hold.Load() && op.Kind == vfs.OpCheck && !op.After && op.Path == claims {
 				<-release
@@ -312,7 +312,7 @@ func TestMarkerOvertakesVerification(t *testing.T) {
 		prepare(t, fault)
 		options, _ := transactional()
 		p := start(t, fault, options, "tx", "g")
-		if slot.Of("tx") == slot.Of("g") {
+		if slot.Of("tx", slot.DefaultCount) == slot.Of("g", slot.DefaultCount) {
 			t.Fatal("the group must be of another slot")
 		}
 		producer := p.register("tx")
@@ -326,7 +326,7 @@ func TestMarkerOvertakesVerification(t *testing.T) {
 			t.Fatal("staged without an answer about the transaction")
 		}
 		// It was verified, but has not heard of it. The decision would hang as the check does: the marker comes as if from elsewhere.
-		must(t, p.WriteOffsetMarker(context.Background(), slot.Of("g"), coordinator.Marker{ProducerID: producer.ID, Identity: 1000}))
+		must(t, p.WriteOffsetMarker(context.Background(), slot.Of("g", slot.DefaultCount), coordinator.Marker{ProducerID: producer.ID, Identity: 1000}))
 		hold.Store(false)
 		close(release)
 		wants(t, <-staged, coordinator.ErrInvalidTransactionState)
@@ -347,11 +347,11 @@ func TestStagingWithoutVerification(t *testing.T) {
 		m := coordinator.Marker{ProducerID: 7, Commit: true, Identity: 3}
 		// A repeated marker is answered like the first, and one that is late does nothing.
 		for range 2 {
-			must(t, p.WriteOffsetMarker(context.Background(), slot.Of("g"), m))
+			must(t, p.WriteOffsetMarker(context.Background(), slot.Of("g", slot.DefaultCount), m))
 		}
 		must(t, p.stageAs("elsewhere", "g", coordinator.Producer{ID: 7}, commitOf("in", 0, 6)))
 		m.Identity--
-		must(t, p.WriteOffsetMarker(context.Background(), slot.Of("g"), m))
+		must(t, p.WriteOffsetMarker(context.Background(), slot.Of("g", slot.DefaultCount), m))
 		if got := p.fetch("g", at("in", 0)).Offset; got != 5 {
 			t.Errorf("offset %d", got)
 		}
@@ -376,7 +376,7 @@ func TestRepeatedMarkerWaitsForTheFirst(t *testing.T) {
 		done := make(chan error, 2)
 		for range 2 {
 			go func() {
-				done <- p.WriteOffsetMarker(context.Background(), slot.Of("g"), coordinator.Marker{ProducerID: 7, Identity: 3})
+				done <- p.WriteOffsetMarker(context.Background(), slot.Of("g", slot.DefaultCount), coordinator.Marker{ProducerID: 7, Identity: 3})
 			}()
 			synctest.Wait()
 		}

@@ -41,7 +41,8 @@ func prepare(t testing.TB, filesystem vfs.FS) {
 	must(t, filesystem.MkdirAll("__coordinator"))
 	dir, err := filesystem.OpenDir("__coordinator")
 	must(t, err)
-	must(t, slot.EnsureSlots(dir, 0))
+	_, err = slot.EnsureSlots(dir, slot.DefaultCount, 0)
+	must(t, err)
 	must(t, dir.Close())
 }
 
@@ -64,7 +65,7 @@ func beginWith(t testing.TB, filesystem vfs.FS, v *storage.Volume, o coordinator
 	must(t, err)
 	p := &process{t: t, fs: filesystem, volume: v, engine: engine, only: map[int]bool{}, taken: map[int]*storage.Partition{}, acquired: acquired}
 	for _, id := range ids {
-		p.only[slot.Of(id)] = true
+		p.only[slot.Of(id, slot.DefaultCount)] = true
 	}
 	o.Source = p
 	p.Coordinator = coordinator.New(o)

@@ -81,7 +81,7 @@ func trimBoth(p *process) bool {
 		}
 	}
 	synctest.Wait()
-	return p.taken[slot.Of("tx")].Offsets().LogStart > 0 && p.taken[slot.Of("g")].Offsets().LogStart > 0
+	return p.taken[slot.Of("tx", slot.DefaultCount)].Offsets().LogStart > 0 && p.taken[slot.Of("g", slot.DefaultCount)].Offsets().LogStart > 0
 }
 
 // hold checks that everything is decided, the same everywhere, and as it was acknowledged.

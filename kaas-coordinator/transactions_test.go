@@ -183,7 +183,7 @@ func TestWhoAsks(t *testing.T) {
 				t.Errorf("describe %q: %v", id, err)
 			}
 		}
-		for _, number := range []int{-1, slot.Count, slot.Of("elsewhere")} {
+		for _, number := range []int{-1, slot.DefaultCount, slot.Of("elsewhere", slot.DefaultCount)} {
 			wants(t, p.WriteOffsetMarker(ctx, number, coordinator.Marker{}), coordinator.ErrNotCoordinator)
 		}
 		if len(p.list(coordinator.TransactionFilter{}).Transactions) != 1 {
@@ -273,7 +273,7 @@ func TestListWhileLoading(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		wants(t, p.WriteOffsetMarker(context.Background(), slot.Of("tx"), coordinator.Marker{}), coordinator.ErrLoading)
+		wants(t, p.WriteOffsetMarker(context.Background(), slot.Of("tx", slot.DefaultCount), coordinator.Marker{}), coordinator.ErrLoading)
 		close(release)
 		synctest.Wait()
 		if list := p.list(coordinator.TransactionFilter{}); len(list.Transactions) != 1 {

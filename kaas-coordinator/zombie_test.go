@@ -164,7 +164,7 @@ func TestLateMarkerOfAReplacedLeader(t *testing.T) {
 		})
 		first := start(t, filesystem, options, "tx")
 		groups := start(t, filesystem, options, "g")
-		if slot.Of("tx") == slot.Of("g") {
+		if slot.Of("tx", slot.DefaultCount) == slot.Of("g", slot.DefaultCount) {
 			t.Fatal("the group must be of another slot")
 		}
 		producer := first.register("tx")
@@ -195,15 +195,15 @@ func TestLateMarkerOfAReplacedLeader(t *testing.T) {
 		first.stop()
 		options.Transactions.SkipVerification = true
 		late := parts.at(at0)[0]
-		must(t, groups.WriteOffsetMarker(ctx, slot.Of("g"), late))
+		must(t, groups.WriteOffsetMarker(ctx, slot.Of("g", slot.DefaultCount), late))
 		groups.stop()
 		groups = start(t, filesystem, options, "g")
 		must(t, groups.stageAs("tx", "g", producer, commitOf("in", 0, 5)))
-		must(t, groups.WriteOffsetMarker(ctx, slot.Of("g"), late))
+		must(t, groups.WriteOffsetMarker(ctx, slot.Of("g", slot.DefaultCount), late))
 		if got := groups.fetch("g", at("in", 0)).Offset; got != -1 {
 			t.Errorf("a late marker committed offset %d", got)
 		}
-		must(t, groups.WriteOffsetMarker(ctx, slot.Of("g"), coordinator.Marker{ProducerID: producer.ID, Identity: late.Identity + 1, Commit: true}))
+		must(t, groups.WriteOffsetMarker(ctx, slot.Of("g", slot.DefaultCount), coordinator.Marker{ProducerID: producer.ID, Identity: late.Identity + 1, Commit: true}))
 		if got := groups.fetch("g", at("in", 0)).Offset; got != 5 {
 			t.Errorf("offset %d", got)
 		}

@@ -25,29 +25,36 @@ type stamp struct {
 // DirName is the name of a slot's directory.
 func DirName(slot int) string { return strconv.Itoa(slot) }
 
-// EnsureSlots makes the directories of all slots in dir, each an empty partition whose leaders start above floor, and then the stamp. It can be
-// repeated, also after a crash in between, and by several processes at once. Once the stamp is there, a slot that is missing is not made again.
+// EnsureSlots makes the directories of count slots in dir, each an empty partition whose leaders start above floor, and then the stamp. It can be
+// repeated, also after a crash in between, and by several processes at once, but only with the same count until the stamp is there: a late writer would
+// replace it. From then on the number of slots is the stamped one, which is returned, whatever count says, and a slot that is missing is not made again.
 //
-// Errors: ErrIncomplete for a missing slot, *VersionError for another layout or number of slots, ErrCorrupt, those of storage.InitPartition and the
-// file system's.
-func EnsureSlots(dir vfs.Dir, floor storage.Epoch) error {
-	err := checkStamp(dir)
+// Errors: ErrIncomplete for a missing slot, *VersionError for another layout, ErrCorrupt, those of storage.InitPartition and the file system's.
+func EnsureSlots(dir vfs.Dir, count int, floor storage.Epoch) (int, error) {
+	if count < 1 || count > MaxCount {
+		return 0, fmt.Errorf("%d slots, not 1 to %d", count, MaxCount)
+	}
+	stamped, err := readStamp(dir)
 	if err == nil {
-		return checkSlots(dir)
+		return stamped, checkSlots(dir, stamped)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("check %s: %w", dir.Path(), err)
+		return 0, fmt.Errorf("check %s: %w", dir.Path(), err)
 	}
-	for i := range Count {
+	for i := range count {
 		if err := ensureSlot(dir, DirName(i), floor); err != nil {
-			return fmt.Errorf("prepare slot %d: %w", i, err)
+			return 0, fmt.Errorf("prepare slot %d: %w", i, err)
 		}
 	}
 	// The names must be durable before the stamp says that they are there.
 	if err := dir.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", dir.Path(), err)
+		return 0, fmt.Errorf("sync %s: %w", dir.Path(), err)
 	}
-	text, err := json.Marshal(stamp{Version: stampVersion, Slots: Count})
+	return count, writeStamp(dir, count)
+}
+
+func writeStamp(dir vfs.Dir, count int) error {
+	text, err := json.Marshal(stamp{Version: stampVersion, Slots: count})
 	if err != nil {
 		return fmt.Errorf("encode stamp: %w", err)
 	}
@@ -57,26 +64,26 @@ func EnsureSlots(dir vfs.Dir, floor storage.Epoch) error {
 	return nil
 }
 
-// checkStamp returns fs.ErrNotExist when there is none.
-func checkStamp(dir vfs.Dir) error {
+// readStamp returns the number of slots, and fs.ErrNotExist when there is no stamp.
+func readStamp(dir vfs.Dir) (int, error) {
 	text, err := vfs.ReadFile(dir, stampName, 1<<12)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var read stamp
 	if err := json.Unmarshal(text, &read); err != nil {
-		return fmt.Errorf("%s: %w: %w", stampName, ErrCorrupt, err)
+		return 0, fmt.Errorf("%s: %w: %w", stampName, ErrCorrupt, err)
 	}
 	if read.Version != stampVersion {
-		return &VersionError{What: stampName, Version: read.Version}
+		return 0, &VersionError{What: stampName, Version: read.Version}
 	}
-	if read.Slots != Count {
-		return &VersionError{What: fmt.Sprintf("%s with %d slots", stampName, read.Slots)}
+	if read.Slots < 1 || read.Slots > MaxCount {
+		return 0, fmt.Errorf("%s with %d slots: %w", stampName, read.Slots, ErrCorrupt)
 	}
-	return nil
+	return read.Slots, nil
 }
 
-func checkSlots(dir vfs.Dir) error {
+func checkSlots(dir vfs.Dir, count int) error {
 	entries, err := dir.List()
 	if err != nil {
 		return fmt.Errorf("list %s: %w", dir.Path(), err)
@@ -85,7 +92,7 @@ func checkSlots(dir vfs.Dir) error {
 	for _, e := range entries {
 		found[e.Name] = e.IsDir
 	}
-	for i := range Count {
+	for i := range count {
 		if !found[DirName(i)] {
 			return fmt.Errorf("slot %d of %s: %w", i, dir.Path(), ErrIncomplete)
 		}

@@ -10,15 +10,21 @@ import (
 	"strings"
 )
 
-// Count is the number of slots of a cluster. It is stamped on the volume and never changes. Each slot syncs a log of its own, and commits share a sync only
-// within one: with few slots many do (docs/adr/0008-few-coordinator-slots.md).
-const Count = 4
+// The number of slots of a cluster is stamped on its directory and never changes.
+const (
+	// DefaultCount is for a directory that one process serves. Each slot syncs a log of its own, and commits share a sync only within one: with few slots
+	// many do (docs/adr/0008-few-coordinator-slots.md).
+	DefaultCount = 4
+	// MaxCount bounds what is stamped, and what is believed of a stamp.
+	MaxCount = 1000
+)
 
-// Of returns the slot of a group id or transactional id. Bytes that are not UTF-8 count as the replacement character, which is how they are stored.
-func Of(id string) int {
+// Of returns the slot, in [0, count), of a group id or transactional id. Bytes that are not UTF-8 count as the replacement character, which is how they
+// are stored.
+func Of(id string, count int) int {
 	hash := fnv.New32a()
 	_, _ = io.WriteString(hash, strings.ToValidUTF8(id, "\uFFFD"))
-	return int(hash.Sum32() % Count)
+	return int(hash.Sum32() % uint32(count))
 }
 
 // Kind says what a key stands for.

@@ -3,6 +3,7 @@ package slot_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"sync/atomic"
@@ -18,7 +19,7 @@ import (
 func TestOf(t *testing.T) {
 	// The slot of an id is written into every cluster: it must never change. Reference values of FNV-1a with 32 bits.
 	for id, want := range map[string]int{"": 0x811c9dc5 % 4, "a": 0xe40c292c % 4, "foobar": 0xbf9cf968 % 4} {
-		if got := slot.Of(id); got != want {
+		if got := slot.Of(id, 4); got != want {
 			t.Errorf("slot of %q is %d, want %d", id, got, want)
 		}
 	}
@@ -218,42 +219,59 @@ func TestEnsureSlots(t *testing.T) {
 	}
 	t.Run("twice", func(t *testing.T) {
 		dir := open(t, vfs.NewMem(64<<20))
-		must(t, slot.EnsureSlots(dir, 3))
-		must(t, slot.EnsureSlots(dir, 3))
+		for range 2 {
+			if count, err := slot.EnsureSlots(dir, 4, 3); err != nil || count != 4 {
+				t.Errorf("%d slots, %v", count, err)
+			}
+		}
 		text, err := vfs.ReadFile(dir, "coordinator.json", 100)
 		if err != nil || string(text) != `{"version":1,"slots":4}`+"\n" {
 			t.Errorf("stamp %s, %v", text, err)
 		}
 		entries, err := dir.List()
-		if err != nil || len(entries) != slot.Count+1 {
+		if err != nil || len(entries) != 4+1 {
 			t.Errorf("%d entries, %v", len(entries), err)
 		}
 	})
 	t.Run("lost slot", func(t *testing.T) {
 		dir := open(t, vfs.NewMem(64<<20))
 		stamp(t, dir, `{"version":1,"slots":4}`)
-		if err := slot.EnsureSlots(dir, 0); !errors.Is(err, slot.ErrIncomplete) {
+		if _, err := slot.EnsureSlots(dir, 4, 0); !errors.Is(err, slot.ErrIncomplete) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("another version", func(t *testing.T) {
 		dir := open(t, vfs.NewMem(64<<20))
 		stamp(t, dir, `{"version":2,"slots":4}`)
-		if err := slot.EnsureSlots(dir, 0); !errors.Is(err, storage.ErrFutureVersion) {
+		if _, err := slot.EnsureSlots(dir, 4, 0); !errors.Is(err, storage.ErrFutureVersion) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("another count", func(t *testing.T) {
+	t.Run("the number that was stamped counts", func(t *testing.T) {
 		dir := open(t, vfs.NewMem(64<<20))
-		stamp(t, dir, `{"version":1,"slots":64}`)
-		if err := slot.EnsureSlots(dir, 0); !errors.Is(err, storage.ErrFutureVersion) {
-			t.Errorf("got %v", err)
+		for _, want := range []int{50, 4} {
+			if count, err := slot.EnsureSlots(dir, want, 0); err != nil || count != 50 {
+				t.Errorf("%d slots, %v", count, err)
+			}
+		}
+	})
+	t.Run("impossible counts", func(t *testing.T) {
+		dir := open(t, vfs.NewMem(64<<20))
+		for _, count := range []int{0, slot.MaxCount + 1} {
+			if _, err := slot.EnsureSlots(dir, count, 0); err == nil {
+				t.Errorf("%d slots are made", count)
+			}
+			stamp(t, dir, fmt.Sprintf(`{"version":1,"slots":%d}`, count))
+			if _, err := slot.EnsureSlots(dir, 4, 0); !errors.Is(err, slot.ErrCorrupt) {
+				t.Errorf("a stamp with %d slots: %v", count, err)
+			}
+			must(t, dir.Remove("coordinator.json"))
 		}
 	})
 	t.Run("no JSON", func(t *testing.T) {
 		dir := open(t, vfs.NewMem(64<<20))
 		stamp(t, dir, `4`)
-		if err := slot.EnsureSlots(dir, 0); !errors.Is(err, slot.ErrCorrupt) {
+		if _, err := slot.EnsureSlots(dir, 4, 0); !errors.Is(err, slot.ErrCorrupt) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -271,13 +289,14 @@ func TestEnsureSlots(t *testing.T) {
 				}
 				return nil
 			}))
-			err := slot.EnsureSlots(dir, 0)
+			_, err := slot.EnsureSlots(dir, 4, 0)
 			if !failed {
 				must(t, err)
 				break
 			}
 			after := open(t, crash.PowerCut(vfs.SurviveSeeded(uint64(at))))
-			must(t, slot.EnsureSlots(after, 0))
+			_, err = slot.EnsureSlots(after, 4, 0)
+			must(t, err)
 			if _, err := after.Stat("3"); errors.Is(err, fs.ErrNotExist) {
 				t.Fatalf("slot missing after a crash at step %d", at)
 			}

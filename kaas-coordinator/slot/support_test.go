@@ -23,7 +23,8 @@ func newVolume(t testing.TB, filesystem vfs.FS) *volume {
 	must(t, filesystem.MkdirAll("__coordinator"))
 	dir, err := filesystem.OpenDir("__coordinator")
 	must(t, err)
-	must(t, slot.EnsureSlots(dir, 0))
+	_, err = slot.EnsureSlots(dir, slot.DefaultCount, 0)
+	must(t, err)
 	must(t, dir.Close())
 	return &volume{t: t, fs: filesystem, engine: newEngine(t)}
 }

@@ -28,8 +28,9 @@ func (b *bench) slots(cluster *clusterdir.Dir) *ownership.Slots {
 	dir, err := cluster.Root().OpenDir("slots")
 	must(b.t, err)
 	b.t.Cleanup(func() { _ = dir.Close() })
-	must(b.t, slot.EnsureSlots(dir, 0))
-	return &ownership.Slots{Count: slot.Count, Config: slot.Config(), Open: func(number int) (vfs.Dir, error) {
+	_, err = slot.EnsureSlots(dir, slot.DefaultCount, 0)
+	must(b.t, err)
+	return &ownership.Slots{Count: slot.DefaultCount, Config: slot.Config(), Open: func(number int) (vfs.Dir, error) {
 		return dir.OpenDir(slot.DirName(number))
 	}}
 }
