@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -153,4 +154,29 @@ func TestLostCompactedFilesAreErrors(t *testing.T) {
 			t.Fatalf("nothing to damage: %v", b.names())
 		})
 	}
+}
+
+// What compaction would need must not be taken from appends, whose leaderships end when a write fails for want of space.
+func TestCompactionLeavesRoomToAppends(t *testing.T) {
+	b := newBench(t, vfs.NewMem(48<<20), storage.Options{RetentionInterval: -1, CompactionInterval: -1})
+	b.config.Compact, b.config.Delete, b.config.SegmentBytes = true, false, 1<<20
+	v, err := storage.OpenVolume(b.fs, storage.VolumeOptions{ClusterID: "c", ID: "v", Reserve: storage.DefaultReserve})
+	must(t, err)
+	p, err := b.engine.Take(context.Background(), b.dir(), storage.TakeOptions{Label: "p", Volume: v, Config: b.config})
+	must(t, err)
+	for i := range 24 {
+		appendDurable(t, p, keyed(t, fmt.Sprintf("k%d=%s", i, strings.Repeat("x", 500<<10))))
+	}
+	must(t, v.Refresh())
+	names := b.names()
+	if err := p.Compact(context.Background()); !errors.Is(err, storage.ErrStorageFull) {
+		t.Errorf("compaction of what does not fit twice: %v", err)
+	}
+	if p.Err() != nil || v.Full() {
+		t.Errorf("the leadership: %v; the volume is full: %t", p.Err(), v.Full())
+	}
+	if left := b.names(); !slices.Equal(left, names) {
+		t.Errorf("left behind: %v of %v", left, names)
+	}
+	appendDurable(t, p, keyed(t, "k=v"))
 }

@@ -49,6 +49,16 @@ func (f *abortedFilter) see(b batch.Batch) {
 	}
 }
 
+// stays reports whether the batch is the marker of an entry that stays. It must not go before: a client that is told of an aborted transaction leaves
+// out its producer's records, those of later transactions too, until it meets the marker.
+func (f *abortedFilter) stays(b batch.Batch) bool {
+	if !b.Control() {
+		return false
+	}
+	i := sort.Search(len(f.entries), func(i int) bool { return f.entries[i].LastOffset >= b.LastOffset() })
+	return i < len(f.entries) && f.entries[i].LastOffset == b.LastOffset() && (f.all || f.entries[i].seen)
+}
+
 // upTo returns the entries that stay of those whose markers are below end, each once.
 func (f *abortedFilter) upTo(end int64) []AbortedTransaction {
 	var kept []AbortedTransaction

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage/internal/compaction"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
@@ -49,7 +50,7 @@ func (r *compactionRun) filterInto(ctx context.Context, group []*segment) error 
 		return s.fail("make segment", err)
 	}
 	defer s.log.release()
-	out := outputWriter{segment: s, file: file, interval: r.p.Config().IndexInterval}
+	out := outputWriter{segment: s, file: file, volume: r.p.volume, interval: r.p.Config().IndexInterval}
 	for _, input := range group {
 		err := r.batches(ctx, input, func(b batch.Batch) error { return r.filterBatch(b, &out) })
 		if err != nil {
@@ -65,8 +66,13 @@ func (r *compactionRun) filterInto(ctx context.Context, group []*segment) error 
 func (r *compactionRun) filterBatch(b batch.Batch, out *outputWriter) error {
 	r.aborted.see(b)
 	result, err := r.plan.Filter(b, r.memory)
-	if err != nil || result.Batch == nil {
+	switch {
+	case err != nil:
 		return err
+	case (result.Fate == compaction.Dropped || result.Fate == compaction.Emptied) && r.aborted.stays(b):
+		return out.add(b)
+	case result.Batch == nil:
+		return nil
 	}
 	if &result.Batch[0] != &b[0] {
 		r.memory = result.Batch[:0]
@@ -81,6 +87,7 @@ const outputChunk = 1 << 20
 type outputWriter struct {
 	segment  *segment
 	file     vfs.File
+	volume   *Volume
 	interval int
 	written  int64
 	pending  []byte
@@ -103,6 +110,9 @@ func (w *outputWriter) add(b batch.Batch) error {
 func (w *outputWriter) flush() error {
 	if len(w.pending) == 0 {
 		return nil
+	}
+	if !w.volume.spare(int64(len(w.pending))) {
+		return w.segment.fail("write", ErrStorageFull)
 	}
 	if _, err := w.file.WriteAt(w.pending, w.written); err != nil {
 		return w.segment.fail("write", err)

@@ -22,7 +22,7 @@ const (
 // since no batch begins with a zero where its magic is; what a power cut leaves of a batch in them is told by its checksum, as it is behind the end of a
 // file, which can grow without the bytes. Only the committer calls it.
 func (s *segment) extend(file vfs.File, size, limit int64) {
-	if size > smallWrite || s.written <= s.ahead {
+	if size > smallWrite || s.written <= s.ahead || s.inert {
 		return
 	}
 	extender, can := file.(vfs.Extender)
@@ -34,7 +34,9 @@ func (s *segment) extend(file vfs.File, size, limit int64) {
 	switch err := extender.Extend(s.written, until-s.written); {
 	case err == nil:
 		s.ahead = until
-	case !errors.Is(err, vfs.ErrNoPreallocation):
+	case errors.Is(err, vfs.ErrNoPreallocation):
+		s.inert = true // to ask costs a call, which a file server answers
+	default:
 		s.ahead = limit // never again in this segment, but some may be there
 	}
 }

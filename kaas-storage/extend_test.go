@@ -70,6 +70,20 @@ func TestLargeAppendsWriteNoZeros(t *testing.T) {
 	}
 }
 
+// A file system that gains nothing is asked once for each segment: over a network the question is a call of its own.
+func TestExtensionIsRefusedOnce(t *testing.T) {
+	asked := new(extensions)
+	b := newBench(t, vfs.NewFault(vfs.NewMem(64<<20), asked.note), storage.Options{RetentionInterval: -1})
+	p := b.take()
+	defer p.Abandon()
+	for i := range 10 {
+		appendDurable(t, p, records(t, "x", 1, int64(i)))
+	}
+	if asked.extend != 1 || asked.truncate != 0 {
+		t.Errorf("%+v for 10 appends", asked)
+	}
+}
+
 // What is not synced at once would gain nothing.
 func TestPageCacheTopicsWriteNoZeros(t *testing.T) {
 	asked := new(extensions)

@@ -36,6 +36,7 @@ type segment struct {
 	reserved int64 // bytes of blocks that are reserved for the log
 	written  int64 // bytes of batches in the file
 	ahead    int64 // where zeros written behind them end; below written when there are none
+	inert    bool  // the file system gains nothing by zeros
 
 	// The rest belongs to the appender, under the partition's mutex.
 	size    int64     // bytes, queued ones included

@@ -172,6 +172,16 @@ func (v *Volume) admit(size int64) bool {
 	return false
 }
 
+// spare takes bytes of that room for what can be done later. Unlike admit it leaves some to appends, and does not call the volume full: what it refuses
+// is removed again.
+func (v *Volume) spare(size int64) bool {
+	if v.full.Load() || v.room.Load()-size < v.margin() {
+		return false
+	}
+	v.room.Add(-size)
+	return true
+}
+
 // enter waits for a slot for blocking calls; leave gives it back.
 func (v *Volume) enter(ctx context.Context) error {
 	select {
