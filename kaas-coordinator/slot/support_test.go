@@ -64,7 +64,7 @@ func (s state) apply(r slot.Record, _ int64) error {
 	return nil
 }
 
-// open opens slot 7, which is closed with the test.
+// open opens slot 3, which is closed with the test.
 func (v *volume) open(o slot.Options) (*slot.Slot, *storage.Partition, state) {
 	v.t.Helper()
 	p := v.take(3)
