@@ -113,6 +113,9 @@ func (r *compactionRun) carryOut(ctx context.Context) error {
 	}
 	if err != nil {
 		r.giveUp()
+		if isGone(err) && !r.inputsLive() {
+			err = errInputsGone // and no file of the log is lost
+		}
 		return fmt.Errorf("compact %s: %w", r.p.label, err)
 	}
 	return nil

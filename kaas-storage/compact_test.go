@@ -180,3 +180,19 @@ func TestCompactionLeavesRoomToAppends(t *testing.T) {
 	}
 	appendDurable(t, p, keyed(t, "k=v"))
 }
+
+// A file of the log that is lost is told; one that the log start has passed is not.
+func TestCompactionTellsOfALostFile(t *testing.T) {
+	b := newCompacted(t)
+	p := b.take()
+	for i := range 10 {
+		appendDurable(t, p, keyed(t, fmt.Sprintf("k%d=v%d", i%5, i)))
+	}
+	must(t, p.Handover(context.Background()))
+	p = b.take()
+	b.remove(b.logs()[1])
+	var lost *storage.StorageError
+	if err := p.Compact(context.Background()); !errors.As(err, &lost) || p.Err() != nil {
+		t.Errorf("compaction without %s: %v; the leadership: %v", b.logs()[1], err, p.Err())
+	}
+}

@@ -175,9 +175,6 @@ func (r *compactionRun) survey(ctx context.Context) error {
 func (r *compactionRun) batches(ctx context.Context, s *segment, visit func(b batch.Batch) error) error {
 	file, err := s.log.acquire()
 	if err != nil {
-		if isGone(err) {
-			return errInputsGone
-		}
 		return s.fail("open segment", err)
 	}
 	defer s.log.release()
