@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,13 +21,14 @@ func TestTransactionsTimeOutWhateverTheWallClockSays(t *testing.T) {
 				filesystem := vfs.NewMem(64 << 20)
 				prepare(t, filesystem)
 				options, parts := transactional()
-				ahead := leap
-				options.Clock = clock.New(func() time.Time { return time.Now().Add(ahead) })
+				var ahead atomic.Int64 // nanoseconds
+				ahead.Store(int64(leap))
+				options.Clock = clock.New(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
 				p := start(t, filesystem, options, "tx")
 				at0 := partitionOf("t", 0)
 				producer := p.register("tx")
 				p.begin("tx", "", producer, at0)
-				ahead = -leap
+				ahead.Store(int64(-leap))
 				time.Sleep(45 * time.Second)
 				if got := p.state("tx").State; got != txn.Ongoing {
 					t.Fatalf("after 45 s it is %v", got)
@@ -55,8 +57,8 @@ func TestNothingExpiresByALeapOfTheWallClock(t *testing.T) {
 		options, _ := transactional()
 		options.Offsets.Retention, options.Transactions.IDExpiry, options.Transactions.ProducerExpiry = 3*time.Hour, 3*time.Hour, 3*time.Hour
 		options.Transactions.IDReapInterval = 10 * time.Minute
-		ahead := time.Duration(0)
-		options.Clock = clock.New(func() time.Time { return time.Now().Add(ahead) })
+		var ahead atomic.Int64 // nanoseconds
+		options.Clock = clock.New(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
 		p := start(t, filesystem, options, "tx", "g")
 		producer := p.register("tx")
 		p.begin("tx", "g", producer, partitionOf("t", 0))
@@ -66,14 +68,14 @@ func TestNothingExpiresByALeapOfTheWallClock(t *testing.T) {
 		left := func() (offset int64, ids int) {
 			return p.fetch("g", at("in", 0)).Offset, len(p.list(coordinator.TransactionFilter{}).Transactions)
 		}
-		ahead = 100 * time.Hour
+		ahead.Store(int64(100 * time.Hour))
 		time.Sleep(50 * time.Minute)
-		ahead = 0
+		ahead.Store(0)
 		time.Sleep(10 * time.Minute)
 		if offset, ids := left(); offset != 5 || ids != 1 {
 			t.Errorf("offset %d, %d ids", offset, ids)
 		}
-		ahead = 100 * time.Hour
+		ahead.Store(int64(100 * time.Hour))
 		time.Sleep(90 * time.Minute)
 		if offset, ids := left(); offset != -1 || ids != 0 {
 			t.Errorf("a clock that stays ahead is not believed: offset %d, %d ids", offset, ids)

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,13 +25,13 @@ func TestWallClockLeaps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ahead := time.Duration(0)
-				b := newBench(t, vfs.NewMem(16<<20), storage.Options{Clock: clock.New(func() time.Time { return time.Now().Add(ahead) })})
+				var ahead atomic.Int64 // nanoseconds
+				b := newBench(t, vfs.NewMem(16<<20), storage.Options{Clock: clock.New(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })})
 				b.config.RetentionAge, b.config.ProducerExpiry = 20*time.Hour, 20*time.Hour
 				p := b.take()
 				appendDurable(t, p, records(t, "a", 1, time.Now().UnixMilli()))
 				appendDurable(t, p, storagetest.Sequenced(t, 1, 0, 0, 1))
-				ahead = c.ahead
+				ahead.Store(int64(c.ahead))
 				time.Sleep(50 * time.Minute)
 				_, err := p.DeleteRecords(context.Background(), 0)
 				must(t, err)
