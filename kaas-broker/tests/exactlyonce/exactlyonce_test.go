@@ -45,7 +45,11 @@ func seeds() uint64 {
 
 // runInBubble runs this test with the build tag that it needs.
 func runInBubble(t *testing.T) {
-	arguments := []string{"test", "-tags", "synctests", "-count", "1", "-run", "^" + t.Name() + "$", "-timeout", "15m"}
+	patience := "15m"
+	if os.Getenv("KAAS_SOAK") == "1" {
+		patience = "80m"
+	}
+	arguments := []string{"test", "-tags", "synctests", "-count", "1", "-run", "^" + t.Name() + "$", "-timeout", patience}
 	if testing.Short() {
 		arguments = append(arguments, "-short")
 	}
