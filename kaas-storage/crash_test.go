@@ -105,7 +105,9 @@ func (w *crashWorld) cut(where string) {
 		return
 	}
 	defer w.cutting.Store(false)
-	w.calls++
+	if w.calls++; testing.Short() && w.calls%4 != 0 && where != "end" {
+		return
+	}
 	pending := len(w.disk.Pending())
 	w.try(where, "none", vfs.SurviveNone)
 	if pending == 0 {

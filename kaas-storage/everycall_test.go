@@ -41,7 +41,11 @@ func failAtEveryCall(t *testing.T, ledgerOf func() *ledger, config storage.Confi
 	config.SegmentBytes, config.IndexInterval, config.RetentionAge = 200, 1, -1
 	for _, mode := range failureModes {
 		t.Run(mode.name, func(t *testing.T) {
-			for n := int64(1); ; n++ {
+			step := int64(1)
+			if testing.Short() {
+				step = 4
+			}
+			for n := int64(1); ; n += step {
 				reached := false
 				synctest.Test(t, func(t *testing.T) {
 					var calls atomic.Int64
@@ -73,7 +77,7 @@ func failAtEveryCall(t *testing.T, ledgerOf func() *ledger, config storage.Confi
 					return
 				}
 				if !reached {
-					t.Logf("%d calls", n-1)
+					t.Logf("fewer than %d calls", n)
 					break
 				}
 			}

@@ -20,11 +20,11 @@ import (
 // a model: a list of records. KAAS_SEEDS says how many.
 func TestMixed(t *testing.T) {
 	seeds := uint64(20)
-	if testing.Short() {
-		seeds = 5
-	}
 	if n, err := strconv.ParseUint(os.Getenv("KAAS_SEEDS"), 10, 32); err == nil {
 		seeds = n
+	}
+	if testing.Short() {
+		seeds = 5
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
