@@ -96,11 +96,21 @@ func TestCrashAtEveryCall(t *testing.T) {
 			p := begin(t, vfs.NewFault(crash, fuse.hook), coordinator.Options{}, ids...)
 			synctest.Wait()
 			done := work(p)
-			after := crash.PowerCut(vfs.SurviveSeeded(uint64(step)))
+			choices := []vfs.Choice{vfs.SurviveNone, vfs.SurviveAll}
+			for i := range crash.Pending() {
+				choices = append(choices, vfs.SurviveOnly(i), vfs.SurviveSeeded(uint64(step)<<8+uint64(i)))
+			}
+			var cuts []*vfs.Crash
+			for _, survive := range choices {
+				cuts = append(cuts, crash.PowerCut(survive))
+			}
 			// What the process does to the dead file system no longer counts.
 			p.stop()
-			second := start(t, after, coordinator.Options{}, ids...)
-			done.holds(t, step, second)
+			for _, after := range cuts {
+				second := start(t, after, coordinator.Options{}, ids...)
+				done.holds(t, step, second)
+				second.stop()
+			}
 			ended = !fuse.blown()
 			if ended && (done.committed != 4 || !done.deleted) {
 				t.Errorf("without a crash only %+v was done", done)

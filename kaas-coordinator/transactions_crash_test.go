@@ -130,36 +130,47 @@ func (done attempts) hold(t *testing.T, step int64, p *process, parts *participa
 // TestTransactionsCrashAtEveryCall ends the power at each call to the file system, through registration, decision, delivery, completion and
 // trimming, and looks at what a later coordinator makes of it.
 func TestTransactionsCrashAtEveryCall(t *testing.T) {
-	prepared := vfs.NewCrash(64 << 20)
-	prepare(t, prepared)
-	ids := []string{"tx", "g"}
-	cut := errors.New("power cut")
-	for step := int64(1); ; step++ {
-		ended := false
-		synctest.Test(t, func(t *testing.T) {
-			crash := prepared.PowerCut(vfs.SurviveAll)
-			fuse := newFuse(step, cut)
-			options, parts := transactional()
-			options.Offsets.MaxMetadata = len(bulk)
-			p := begin(t, vfs.NewFault(crash, fuse.hook), options, ids...)
-			synctest.Wait()
-			done := transact(p, parts)
-			after := crash.PowerCut(vfs.SurviveSeeded(uint64(step)))
-			p.stop()
-			second := start(t, after, options, ids...)
-			time.Sleep(2 * time.Minute) // whatever is open times out
-			done.hold(t, step, second, parts)
-			ended = !fuse.blown()
-			if ended && (done.outcomes != "CACAC" || !done.trimmed) {
-				t.Errorf("without a crash only %+v was done", done)
+	for name, survive := range map[string]func(crash *vfs.Crash, step int64) vfs.Choice{
+		"nothing survives":    func(*vfs.Crash, int64) vfs.Choice { return vfs.SurviveNone },
+		"everything survives": func(*vfs.Crash, int64) vfs.Choice { return vfs.SurviveAll },
+		"one change survives": func(crash *vfs.Crash, step int64) vfs.Choice {
+			return vfs.SurviveOnly(int(step) % max(len(crash.Pending()), 1))
+		},
+		"some survive":        func(_ *vfs.Crash, step int64) vfs.Choice { return vfs.SurviveSeeded(uint64(step)) },
+		"some others survive": func(_ *vfs.Crash, step int64) vfs.Choice { return vfs.SurviveSeeded(uint64(step) << 32) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			prepared := vfs.NewCrash(64 << 20)
+			prepare(t, prepared)
+			step := int64(1)
+			for !crashTransactions(t, prepared, step, survive) && !t.Failed() {
+				step++
 			}
-		})
-		if t.Failed() {
-			return
-		}
-		if ended {
 			t.Logf("%d calls", step)
-			return
-		}
+		})
 	}
+}
+
+// crashTransactions ends the power at one call, and reports that there are fewer.
+func crashTransactions(t *testing.T, prepared *vfs.Crash, step int64, survive func(crash *vfs.Crash, step int64) vfs.Choice) (ended bool) {
+	ids := []string{"tx", "g"}
+	synctest.Test(t, func(t *testing.T) {
+		crash := prepared.PowerCut(vfs.SurviveAll)
+		fuse := newFuse(step, errors.New("power cut"))
+		options, parts := transactional()
+		options.Offsets.MaxMetadata = len(bulk)
+		p := begin(t, vfs.NewFault(crash, fuse.hook), options, ids...)
+		synctest.Wait()
+		done := transact(p, parts)
+		after := crash.PowerCut(survive(crash, step))
+		p.stop()
+		second := start(t, after, options, ids...)
+		time.Sleep(2 * time.Minute) // whatever is open times out
+		done.hold(t, step, second, parts)
+		ended = !fuse.blown()
+		if ended && (done.outcomes != "CACAC" || !done.trimmed) {
+			t.Errorf("without a crash only %+v was done", done)
+		}
+	})
+	return ended
 }
