@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,10 +55,8 @@ type mixedProducer struct {
 type mixed struct {
 	t         *testing.T
 	random    *rand.Rand
-	disk      *vfs.Crash
+	power     *powerSwitch
 	fs        vfs.FS
-	armed     int // mutating calls until the power is cut, 0 for never
-	image     *vfs.Crash
 	config    storage.Config
 	engine    *storage.Engine
 	p         *storage.Partition
@@ -72,10 +71,10 @@ type mixed struct {
 
 func newMixed(t *testing.T, seed uint64) *mixed {
 	m := &mixed{
-		t: t, random: rand.New(rand.NewPCG(seed, 7)), disk: vfs.NewCrash(64 << 20), config: storage.DefaultConfig(), producers: map[int64]*mixedProducer{},
+		t: t, random: rand.New(rand.NewPCG(seed, 7)), config: storage.DefaultConfig(), producers: map[int64]*mixedProducer{},
 	}
 	m.config.Compact, m.config.Delete, m.config.DeleteRetention, m.config.VerifyTransactions = true, false, time.Minute, false
-	m.mount()
+	m.mount(vfs.NewCrash(64 << 20))
 	must(t, create(m.fs))
 	var err error
 	m.engine, err = storage.NewEngine(storage.Options{RetentionInterval: -1, CompactionInterval: -1, CompactionMemory: 24 * (3 + m.random.IntN(12))})
@@ -89,17 +88,51 @@ func newMixed(t *testing.T, seed uint64) *mixed {
 	return m
 }
 
-// mount puts a hook around the disk that cuts the power when it is armed.
-func (m *mixed) mount() {
-	disk := m.disk
-	m.fs = vfs.NewFault(disk, func(op vfs.Op) error {
-		if op.Kind.Mutating() && m.armed > 0 && disk == m.disk {
-			if m.armed--; m.armed == 0 {
-				m.image = disk.PowerCut(vfs.SurviveSeeded(m.random.Uint64()))
-			}
+// mount puts a switch around a disk.
+func (m *mixed) mount(disk *vfs.Crash) {
+	m.power = &powerSwitch{disk: disk}
+	m.fs = vfs.NewFault(disk, m.power.before)
+}
+
+// powerSwitch cuts the power of a disk after a number of mutating calls: what is left is taken aside, and the calls go on.
+type powerSwitch struct {
+	disk *vfs.Crash
+
+	mu   sync.Mutex
+	left int // calls, 0 for never
+	seed uint64
+	cut  *vfs.Crash // what is left
+}
+
+func (s *powerSwitch) before(op vfs.Op) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if op.Kind.Mutating() && s.left > 0 {
+		if s.left--; s.left == 0 {
+			s.cut = s.disk.PowerCut(vfs.SurviveSeeded(s.seed))
 		}
-		return nil
-	})
+	}
+	return nil
+}
+
+func (s *powerSwitch) arm(calls int, seed uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left, s.seed = calls, seed
+}
+
+// disarm returns what is left, nil if the power was not cut.
+func (s *powerSwitch) disarm() *vfs.Crash {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = 0
+	return s.cut
+}
+
+func (s *powerSwitch) isCut() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cut != nil
 }
 
 func (m *mixed) play(steps int) {
@@ -159,12 +192,12 @@ func (m *mixed) choose() mixedStep {
 // crashing does something that acknowledges nothing, and cuts the power in the midst of it now and then.
 func (m *mixed) crashing(f func()) {
 	if m.random.IntN(3) == 0 {
-		m.armed = 1 + m.random.IntN(25)
+		m.power.arm(1+m.random.IntN(25), m.random.Uint64())
 	}
 	f()
 	synctest.Wait()
-	m.armed = 0
-	if m.image == nil {
+	left := m.power.disarm()
+	if left == nil {
 		return
 	}
 	m.history = append(m.history, "(power cut)")
@@ -173,14 +206,14 @@ func (m *mixed) crashing(f func()) {
 		zombie.Abandon()
 	}
 	synctest.Wait()
-	m.disk, m.image, m.zombies = m.image, nil, nil
-	m.mount()
+	m.zombies = nil
+	m.mount(left)
 	m.take()
 }
 
 func (m *mixed) take() {
 	m.t.Helper()
-	if m.image != nil && m.armed == 0 {
+	if m.power.isCut() {
 		return // the power has been cut: this disk is history
 	}
 	p, err := takeFrom(m.engine, m.fs, m.config)
