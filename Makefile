@@ -88,6 +88,11 @@ oracle: $(JAVA)/.complete ## Records anew what Apache Kafka answers to the trans
 	cd kaas-broker/tests && KAAS_TEST_BROKER=apache GOWORK=off go test -count 1 -run TestRecord -v ./transcripts
 	cd kaas-broker/tests && KAAS_TEST_BROKER=apache KAAS_RECORD=1 GOWORK=off go test -count 1 -run 'TestConsumerGroupsTool|TestTransactionsTool' -v ./clients
 
+.PHONY: golden
+golden: ## Writes the golden messages and batches of kaas-codec anew with Apache Kafka's own classes
+	@scripts/dependencies.sh javac=default-jdk-headless mvn=maven
+	INTO=$(CACHE)/golden kaas-codec/testdata/gen/generate.sh
+
 .PHONY: lint
 lint: tools ## Formatting and static analysis
 	scripts/each-module.sh all format lint

@@ -103,7 +103,7 @@ func askKafka(t *testing.T, home string, headers []codec.RequestHeader, bodies [
 		fmt.Fprintf(&questions, "%d %d %x\n", h.Key, h.Version, bodies[i])
 	}
 	judge := exec.CommandContext(t.Context(), "java", "-cp", filepath.Join(home, "libs", "*"),
-		filepath.Join("testdata", "golden", "Golden.java"), "judge")
+		filepath.Join("testdata", "gen", "src", "main", "java", "GoldenMessages.java"), "judge")
 	judge.Stdin = strings.NewReader(questions.String())
 	judge.Stderr = os.Stderr
 	answer, err := judge.Output()

@@ -11,7 +11,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 )
 
-// The golden files are written by testdata/gen/Golden.java with Apache Kafka's classes.
+// The golden files are written by GoldenBatches.java of the module's testdata/gen with Apache Kafka's classes.
 const (
 	goldenBaseTime   = 1700000000000
 	goldenAppendTime = goldenBaseTime + 1000
@@ -39,7 +39,7 @@ func (p plainRecord) String() string {
 		p.offset, p.timestamp, p.key, p.key == nil, p.value, p.value == nil, p.headers)
 }
 
-// goldenRecord is record i as Golden.java makes it.
+// goldenRecord is record i as GoldenBatches.java makes it.
 func goldenRecord(i int, magic int8) plainRecord {
 	record := plainRecord{
 		offset:    int64(i),

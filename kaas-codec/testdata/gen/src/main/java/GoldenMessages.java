@@ -1,5 +1,5 @@
 // Writes messages with Apache Kafka's own classes, and says what they make of
-// other people's bytes. See README.md beside this file.
+// other people's bytes. See ../../../../golden/README.md.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -23,7 +23,7 @@ import org.apache.kafka.common.protocol.types.Struct;
 import org.apache.kafka.common.protocol.types.TaggedFields;
 import org.apache.kafka.common.protocol.types.Type;
 
-public class Golden {
+public class GoldenMessages {
     // EMPTY: null or else the shortest and smallest of everything, no tags.
     // TYPICAL: a bit of all, by chance. FULL: nothing is null, empty or left out.
     enum Case { EMPTY, TYPICAL, FULL }

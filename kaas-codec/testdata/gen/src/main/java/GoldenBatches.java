@@ -1,9 +1,5 @@
-// Writes the golden files of package batch with Apache Kafka's own classes.
-//
-//	java -cp "$KAFKA_HOME/libs/*" Golden.java ../golden
-//
-// KAFKA_HOME is an unpacked Apache Kafka 3.7.2. The output does not depend on time or chance; only the
-// compressed bytes may differ between versions of the compression libraries.
+// Writes the golden files of package batch, into the folder that it is given, with Apache Kafka's own classes. The output does not depend on time or
+// chance; only the compressed bytes may differ between versions of the compression libraries.
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -23,7 +19,7 @@ import org.apache.kafka.common.record.SimpleRecord;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.utils.Time;
 
-public class Golden {
+public class GoldenBatches {
     static final long BASE_TIME = 1700000000000L;
     static final int COUNT = 40;
 
