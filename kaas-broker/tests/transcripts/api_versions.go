@@ -12,7 +12,7 @@ func otherKeys() []string {
 	const largest = 120
 	var masks []string
 	for key := range int16(largest) {
-		if !slices.Contains([]int16{0, 1, 2, 3, keyAPIVersions, 19, 20, 21, 22, 23, 32, 37, 44, 60, 75}, key) {
+		if !slices.Contains([]int16{0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15, 16, keyAPIVersions, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 32, 37, 42, 44, 47, 60, 61, 65, 66, 75}, key) {
 			masks = append(masks, "-ApiKeys["+strconv.Itoa(int(key))+"]")
 		}
 	}
