@@ -40,16 +40,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	defer func() { _ = r.ballast.release() }()
 	written := report{Command: f.command(), Machine: describeMachine(ctx, r.dir), Settings: r.settings, Results: r.results}
+	// A race that is ended early has written its complete rounds.
+	r.afterRound = func(complete int) error {
+		written.Settings.Rounds, written.Failures = complete, r.failures
+		if f.out == "" {
+			return nil
+		}
+		return written.write(f.out)
+	}
 	if err := r.run(ctx); err != nil {
 		return err
 	}
-	written.Failures = r.failures
 	fmt.Fprintln(stdout, written.markdown())
-	if f.out != "" {
-		if err := written.write(f.out); err != nil {
-			return err
-		}
-	}
 	if len(r.failures) > 0 {
 		return fmt.Errorf("%d works failed", len(r.failures))
 	}

@@ -28,6 +28,8 @@ type race struct {
 	failures    []string
 	profiles    profiles
 	ballast     *ballast
+	// afterRound is called with the number of rounds that are complete.
+	afterRound func(complete int) error
 }
 
 // run probes the machine, lets every contestant run one lap in each round, and probes again after each round.
@@ -44,6 +46,9 @@ func (r *race) run(ctx context.Context) error {
 			}
 		}
 		if err := r.probe(ctx); err != nil {
+			return err
+		}
+		if err := r.afterRound(round + 1); err != nil {
 			return err
 		}
 	}
