@@ -77,7 +77,7 @@ test-hostile: build ## Tries to break bin/kaas at length: every damage, 10,000 c
 	cd kaas-broker/tests && KAAS_HOSTILE=full GOWORK=off ../../$(TIMED) hostile go test -count 1 -timeout 60m $(CLIENTS) ./hostile
 
 .PHONY: bench
-bench: build ## Races kaas against Apache Kafka and writes docs/benchmarks, about fifty minutes
+bench: build ## Races kaas against Apache Kafka and writes docs/benchmarks, a bit more than an hour
 	@scripts/dependencies.sh java=default-jre-headless mvn=maven
 	cd kaas-broker/tests && GOWORK=off go build -o ../../bin/bench ./bench
 	bin/bench $(BENCH)
