@@ -28,8 +28,8 @@ const (
 	maxPercent = 1000
 )
 
-// tuneCollector leaves alone what the operator has set with GOGC or GOMEMLIMIT. It reports whether the garbage collector may be paced.
-func tuneCollector(environ []string) (mayPace bool) {
+// tuneCollector leaves alone what the operator has set with GOGC or GOMEMLIMIT. It reports whether the broker may say when the garbage collector runs.
+func tuneCollector(environ []string) (ours bool) {
 	set := func(name string) bool {
 		return slices.ContainsFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 	}
@@ -43,14 +43,14 @@ func tuneCollector(environ []string) (mayPace bool) {
 	return !set("GOGC")
 }
 
-// startPacing paces the collector until end is called, which waits for it.
-func startPacing() (end func()) {
+// beside runs work until end is called, which waits for it.
+func beside(work func(ctx context.Context)) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	var pacing sync.WaitGroup
-	pacing.Go(func() { paceCollector(ctx) })
+	var working sync.WaitGroup
+	working.Go(func() { work(ctx) })
 	return func() {
 		cancel()
-		pacing.Wait()
+		working.Wait()
 	}
 }
 

@@ -50,7 +50,8 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		log.Warn().Msg(w.String())
 	}
 	if tuneCollector(environ) {
-		defer startPacing()()
+		defer beside(paceCollector)()
+		defer beside(newTidier().run)()
 	}
 	tuneScheduler(environ)
 	return serve(c, log, stdout)
@@ -65,7 +66,6 @@ func serve(c *config.Config, log zerolog.Logger, stdout io.Writer) int {
 		return ended(ctx, log, err, "kaas cannot start")
 	}
 	greet(stdout, log, c, b)
-	defer keepTidy(ctx)()
 	if err := b.Run(ctx); err != nil {
 		return ended(ctx, log, err, "kaas ended")
 	}

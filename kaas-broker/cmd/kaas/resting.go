@@ -37,20 +37,6 @@ func newTidier() *tidier {
 	}}
 }
 
-// keepTidy runs a tidier until ctx ends or the returned function, which waits for it, is called.
-func keepTidy(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	left := make(chan struct{})
-	go func() {
-		defer close(left)
-		newTidier().run(ctx)
-	}()
-	return func() {
-		cancel()
-		<-left
-	}
-}
-
 // run ends with ctx.
 func (t *tidier) run(ctx context.Context) {
 	tick := time.NewTicker(lookForRest)

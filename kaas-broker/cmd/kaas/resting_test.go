@@ -37,10 +37,14 @@ func TestMemoryIsReturnedAfterABurst(t *testing.T) {
 	}
 }
 
-func TestTheTidierEnds(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	keepTidy(ctx)()
-	stop := keepTidy(ctx)
-	cancel()
-	stop()
+func TestWhatRunsBesideTheBrokerEnds(t *testing.T) {
+	ended := false
+	beside(func(ctx context.Context) {
+		newTidier().run(ctx)
+		paceCollector(ctx)
+		ended = true
+	})()
+	if !ended {
+		t.Error("it goes on")
+	}
 }
