@@ -53,12 +53,11 @@ func (e *Engine) compactDue(partitions []*Partition) {
 		candidate compactionCandidate
 	}
 	var all []due
-	now := time.Now()
 	for _, p := range partitions {
-		if !p.Config().Compact || p.Err() != nil || p.volume.Full() || now.Before(e.compactions.failing[p].until) {
+		if !p.Config().Compact || p.Err() != nil || p.volume.Full() || time.Now().Before(e.compactions.failing[p].until) {
 			continue
 		}
-		candidate, worth, err := p.worthCompacting(now)
+		candidate, worth, err := p.worthCompacting(e.options.Clock.Now())
 		if err != nil {
 			e.compactionFailed(p, err)
 		} else if worth {
@@ -88,7 +87,7 @@ func (e *Engine) compactOne(p *Partition) {
 		return
 	}
 	defer func() { <-e.compactions.token }()
-	candidate, worth, err := p.worthCompacting(p.engine.options.Clock.Now())
+	candidate, worth, err := p.worthCompacting(e.options.Clock.Now())
 	if err == nil && worth {
 		err = p.compact(e.ctx, candidate)
 	}
