@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"math/bits"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -54,34 +56,69 @@ func beside(work func(ctx context.Context)) (end func()) {
 	}
 }
 
-// paceCollector looks once a second how often the collector has run, until ctx ends.
-func paceCollector(ctx context.Context) {
+// paceCollector looks once a second how often the collector has run, and after each of its rounds how much is in use, until ctx ends. A
+// percentage that was chosen for a heap that is all but empty would allow gigabytes of garbage as soon as requests take much.
+func paceCollector(ctx context.Context) { pace(ctx, collections(ctx)) }
+
+func pace(ctx context.Context, collected <-chan struct{}) {
 	samples := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/gc/heap/live:bytes"}}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	metrics.Read(samples)
-	rounds, percent := samples[0].Value.Uint64(), garbagePercent
+	rounds, percent, busy := samples[0].Value.Uint64(), garbagePercent, false
 	for {
+		ticked := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			ticked = true
+		case <-collected:
 		}
 		metrics.Read(samples)
-		next := pacedPercent(percent, samples[0].Value.Uint64()-rounds, samples[1].Value.Uint64())
-		rounds = samples[0].Value.Uint64()
-		if next != percent {
+		if ticked {
+			busy = isBusy(busy, samples[0].Value.Uint64()-rounds)
+			rounds = samples[0].Value.Uint64()
+		}
+		if next := pacedPercent(busy, samples[1].Value.Uint64()); next != percent {
 			debug.SetGCPercent(next)
 			percent = next
 		}
 	}
 }
 
-// pacedPercent is how much garbage there may be from now on, in percent of what is in use, after a second with so many rounds of the collector.
-func pacedPercent(percent int, rounds, live uint64) int {
-	busy := rounds >= manyRounds || percent > garbagePercent && rounds > fewRounds
+// collections tells of each round of the collector, as long as ctx lasts: an object that nobody holds is found by the next round.
+func collections(ctx context.Context) <-chan struct{} {
+	collected := make(chan struct{}, 1)
+	var watch func(struct{})
+	watch = func(struct{}) {
+		if ctx.Err() != nil {
+			return
+		}
+		select {
+		case collected <- struct{}{}:
+		default: // the last one has not been looked at yet
+		}
+		runtime.AddCleanup(new(sentinel), watch, struct{}{})
+	}
+	runtime.AddCleanup(new(sentinel), watch, struct{}{})
+	return collected
+}
+
+// sentinel has a pointer, so that it is an object of its own: a cleanup of one that shares its memory with others may never run.
+type sentinel struct{ _ *int }
+
+// isBusy says whether garbage may come to busyGarbage, after a second with so many rounds of the collector.
+func isBusy(before bool, rounds uint64) bool {
+	return rounds >= manyRounds || before && rounds > fewRounds
+}
+
+// pacedPercent is how much garbage there may be in percent of what is in use, in steps of an eighth so that it need not be set for nothing.
+func pacedPercent(busy bool, live uint64) int {
 	if !busy {
 		return garbagePercent
 	}
-	return int(min(max(100*busyGarbage/max(live, 1), garbagePercent), maxPercent))
+	percent := min(100*busyGarbage/max(live, 1), maxPercent)
+	step := uint64(1) << max(bits.Len64(percent)-4, 0)
+	return int(max(percent/step*step, garbagePercent))
 }
