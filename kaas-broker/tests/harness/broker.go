@@ -33,6 +33,8 @@ type Options struct {
 	Env []string
 	// Decodes are the sites, as /healthz names them, at which the test makes the broker look into records. At any other site it must not.
 	Decodes []string
+	// Orderly ends the broker at the end of the test as a service manager does, and not as `kill -9`: nothing that it went through may keep it from that.
+	Orderly bool
 }
 
 // process is a broker that the harness controls.
@@ -52,6 +54,7 @@ type Broker struct {
 	options Options
 	running bool
 	frozen  atomic.Bool
+	atStart holdings
 }
 
 // Start runs a broker until the test ends. With KAAS_TEST_BOOTSTRAP it is the one that runs there.
@@ -151,6 +154,7 @@ func (b *Broker) Resume(t testing.TB) {
 	b.needProcess(t)
 	b.process.start(t)
 	b.running = true
+	b.markStart(t)
 }
 
 // WaitLeft waits until the broker has left by itself and returns its exit status.
@@ -180,10 +184,20 @@ func (b *Broker) needProcess(t testing.TB) {
 	}
 }
 
+// end ends the broker in the way that the options say. One that has left by itself is done with.
+func (b *Broker) end(t testing.TB) {
+	if _, left := b.process.wait(0); !left && b.options.Orderly {
+		b.process.terminate(t)
+	} else {
+		b.process.kill(t)
+	}
+}
+
 func (b *Broker) cleanup(t testing.TB) {
 	if b.running {
 		b.checkOpacity(t)
-		b.process.kill(t)
+		b.checkLeaks(t)
+		b.end(t)
 	}
 	if strings.Contains(b.Log(), "WARNING: DATA RACE") {
 		t.Error("the race detector has found something")

@@ -64,7 +64,8 @@ func newKaas(t testing.TB, address string, options Options) *kaas {
 }
 
 func (k *kaas) arguments() []string {
-	arguments := []string{"--listeners", "PLAINTEXT://" + k.address}
+	// The profiles tell how many goroutines there are.
+	arguments := []string{"--listeners", "PLAINTEXT://" + k.address, "--override", "kaas.debug.pprof=true"}
 	if k.options.Mode == Single {
 		arguments = append(arguments, "--data-dir", k.options.Dir)
 	}

@@ -37,7 +37,7 @@ func (b *Broker) Pid() int {
 	return 0
 }
 
-// Usage measures the process, after a garbage collection. It needs kaas with the setting kaas.debug.pprof=true.
+// Usage measures the process, after a garbage collection.
 func (b *Broker) Usage(t testing.TB) Usage {
 	t.Helper()
 	k, is := b.process.(*kaas)

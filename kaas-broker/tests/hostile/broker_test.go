@@ -36,31 +36,15 @@ func seed(t *testing.T) uint64 {
 // start runs a broker that can be measured. What it goes through must not keep it from an orderly end.
 func start(t *testing.T, options harness.Options) *harness.Broker {
 	t.Helper()
-	broker := measurable(t, options)
-	t.Cleanup(func() {
-		if _, left := broker.Left(); !left {
-			broker.Stop(t)
-		}
-	})
-	return broker
+	harness.NeedKaas(t)
+	options.Orderly = true
+	return harness.Start(t, options)
 }
 
 // startDoomed is start for a broker that will lose its directory.
 func startDoomed(t *testing.T, options harness.Options) *harness.Broker {
 	t.Helper()
-	broker := measurable(t, options)
-	t.Cleanup(func() { broker.Kill(t) })
-	return broker
-}
-
-func measurable(t *testing.T, options harness.Options) *harness.Broker {
-	t.Helper()
 	harness.NeedKaas(t)
-	overrides := map[string]string{"kaas.debug.pprof": "true"}
-	for key, value := range options.Overrides {
-		overrides[key] = value
-	}
-	options.Overrides = overrides
 	return harness.Start(t, options)
 }
 

@@ -1,0 +1,107 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Connections that are about to close, a takeover and the broker's own rounds come and go by themselves; anything above is a leak.
+const (
+	spareGoroutines = 12
+	spareSockets    = 4
+	leakPatience    = 20 * time.Second
+)
+
+// holdings are what a process must give back when nobody uses it any more.
+type holdings struct {
+	goroutines int
+	sockets    int
+	// removed are open files that have no name any more.
+	removed []string
+}
+
+// markStart remembers what the broker holds before anybody uses it.
+func (b *Broker) markStart(t testing.TB) {
+	t.Helper()
+	k, is := b.process.(*kaas)
+	if !is {
+		return
+	}
+	var err error
+	if b.atStart, err = k.holdings(); err != nil {
+		t.Errorf("what the broker holds at its start: %v", err)
+	}
+}
+
+// checkLeaks fails a test whose broker keeps goroutines, connections or removed files although all clients have gone. It is for the end of a test: cleanup
+// functions of clients that were made after the broker have run before its own. A broker that has left by itself, or that is frozen, is not asked.
+func (b *Broker) checkLeaks(t testing.TB) {
+	t.Helper()
+	k, is := b.process.(*kaas)
+	if !is || b.frozen.Load() {
+		return
+	}
+	for deadline := time.Now().Add(leakPatience); ; time.Sleep(50 * time.Millisecond) {
+		now, err := k.holdings()
+		if _, left := k.wait(0); left {
+			return
+		}
+		if err != nil {
+			t.Errorf("what the broker holds at the end: %v", err)
+			return
+		}
+		leaks := now.above(b.atStart)
+		if leaks == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("the broker still has what a test must not leave: %s\n%s", leaks, b.Goroutines(t))
+			return
+		}
+	}
+}
+
+// above tells what is more than there was at the start, empty if nothing.
+func (h holdings) above(start holdings) string {
+	var list []string
+	if h.goroutines > start.goroutines+spareGoroutines {
+		list = append(list, fmt.Sprintf("%d goroutines, at its start %d", h.goroutines, start.goroutines))
+	}
+	if h.sockets > start.sockets+spareSockets {
+		list = append(list, fmt.Sprintf("%d sockets, at its start %d", h.sockets, start.sockets))
+	}
+	if len(h.removed) > 0 {
+		list = append(list, "removed files "+strings.Join(h.removed, ", "))
+	}
+	return strings.Join(list, "; ")
+}
+
+// holdings looks at the process from outside, and asks it for its goroutines.
+func (k *kaas) holdings() (holdings, error) {
+	goroutines, err := k.get("/debug/pprof/goroutine?debug=1")
+	if err != nil {
+		return holdings{}, err
+	}
+	held := holdings{goroutines: int(number(string(goroutines), "goroutine profile: total "))}
+	folder := filepath.Join("/proc", strconv.Itoa(k.command.Process.Pid), "fd")
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return holdings{}, err
+	}
+	for _, entry := range entries {
+		target, err := os.Readlink(filepath.Join(folder, entry.Name()))
+		switch {
+		case err != nil: // closed meanwhile
+		case strings.HasPrefix(target, "socket:"):
+			held.sockets++
+		case strings.HasSuffix(target, " (deleted)"):
+			held.removed = append(held.removed, strings.TrimSuffix(target, " (deleted)"))
+		}
+	}
+	return held, nil
+}
