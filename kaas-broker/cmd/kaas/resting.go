@@ -47,6 +47,7 @@ func (t *tidier) run(ctx context.Context) {
 			return
 		case <-tick.C:
 			if t.due() {
+				retireThreads() // first, because their stacks are memory, too
 				debug.FreeOSMemory()
 			}
 		}
