@@ -62,8 +62,9 @@ func (j *judge) settles(topic string) {
 // copied waits until the group has copied everything.
 func (j *judge) copied() {
 	j.within(transactionTimeout+grace, "all copied", func() (bool, string) {
+		seen := j.seenAll(0) // first: the counts below may be of an earlier moment, but not of one before this
 		read, copied := j.observers[0].count(), j.observers[1].count()
-		return read > 0 && copied >= read && j.seenAll(0), fmt.Sprint(copied, " of ", read)
+		return seen && read > 0 && copied >= read, fmt.Sprint(copied, " of ", read)
 	})
 }
 

@@ -154,7 +154,7 @@ func (b *Broker) Resume(t testing.TB) {
 	b.needProcess(t)
 	b.process.start(t)
 	b.running = true
-	b.markStart(t)
+	b.markStart()
 }
 
 // WaitLeft waits until the broker has left by itself and returns its exit status.
