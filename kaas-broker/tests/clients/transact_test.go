@@ -63,7 +63,7 @@ func sessionTransacts(ctx context.Context, c *churn, output, name string, m *mem
 		fetches.EachRecord(func(r *kgo.Record) {
 			session.Produce(ctx, &kgo.Record{Partition: r.Partition, Value: fmt.Append(nil, r.Offset)}, failure.Promise())
 		})
-		committed, err := endTransaction(session, &failure)
+		committed, err := endTransaction(session, fetches, &failure)
 		if err != nil {
 			c.t.Logf("%s ends: %v", name, err)
 			return
@@ -74,15 +74,15 @@ func sessionTransacts(ctx context.Context, c *churn, output, name string, m *mem
 	}
 }
 
-// endTransaction commits what was produced, or aborts when some of it was not. It does so, too, when the member is about to leave.
-func endTransaction(session *kgo.GroupTransactSession, failure *kgo.FirstErrPromise) (committed bool, err error) {
+// endTransaction commits what was produced, or aborts when some of it was not, or when the group is lost. It does so, too, when the member is about to leave.
+func endTransaction(session *kgo.GroupTransactSession, read kgo.Fetches, failure *kgo.FirstErrPromise) (committed bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	// On a line that is cut the promises are never kept.
 	if err := session.Client().Flush(ctx); err != nil {
 		return false, err
 	}
-	return session.End(ctx, failure.Err() == nil)
+	return session.End(ctx, kgo.TransactionEndTry(failure.Err() == nil && harness.StillHeld(session.Client(), read)))
 }
 
 // judgeOutput reads the output as committed: the offsets of the input, each one once and in order.

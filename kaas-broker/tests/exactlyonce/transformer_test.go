@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/kaas-rs/kaas/kaas-broker/tests/harness"
 )
 
 var errLeft = errors.New("left by its own will")
@@ -97,10 +99,10 @@ func (m *transformer) copy(ctx context.Context) error {
 	if err := m.session.Client().Flush(working); err != nil {
 		return fmt.Errorf("flush: %w", err)
 	}
-	committing := failure.Load() == nil
 	if m.random.IntN(10) == 0 {
 		time.Sleep(time.Duration(m.random.IntN(m.run.pace)) * time.Millisecond)
 	}
+	committing := failure.Load() == nil && harness.StillHeld(m.session.Client(), fetches)
 	ended, err := m.session.End(working, kgo.TransactionEndTry(committing))
 	if err != nil {
 		return fmt.Errorf("end: %w", err)
