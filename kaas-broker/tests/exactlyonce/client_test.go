@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -23,7 +24,8 @@ var errCut = errors.New("this client has no network any more")
 type client struct {
 	world  world
 	frozen gate
-	random *rand.Rand // guarded by mu
+	random *rand.Rand   // guarded by mu
+	spared *atomic.Bool // ends its bad luck
 	// alive ends with a crash.
 	alive context.Context //nolint:containedctx // it is the life of the process
 	die   context.CancelFunc
@@ -33,10 +35,17 @@ type client struct {
 	conns []net.Conn
 }
 
-// newProcess is a process that has bad luck at the end of transactions if there is a source of it.
-func newProcess(w world, luck *rand.Rand) *client {
-	c := &client{world: w, random: luck}
+// newProcess is a process that goes on as long as nobody crashes it.
+func newProcess(w world) *client {
+	c := &client{world: w}
 	c.alive, c.die = context.WithCancel(context.Background())
+	return c
+}
+
+// newUnlucky is a process that has bad luck at the end of transactions, until it is spared.
+func newUnlucky(w world, seed uint64, spared *atomic.Bool) *client {
+	c := newProcess(w)
+	c.random, c.spared = rand.New(rand.NewPCG(seed, 0)), spared
 	return c
 }
 
@@ -66,7 +75,7 @@ type unlucky struct {
 // Write is called with whole requests.
 func (u *unlucky) Write(p []byte) (int, error) {
 	const endTxn = 26
-	if u.client.random == nil || len(p) < 6 || binary.BigEndian.Uint16(p[4:]) != endTxn {
+	if u.client.random == nil || u.client.spared.Load() || len(p) < 6 || binary.BigEndian.Uint16(p[4:]) != endTxn {
 		return u.gated.Write(p)
 	}
 	u.client.mu.Lock()

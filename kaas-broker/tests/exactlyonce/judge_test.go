@@ -24,7 +24,7 @@ type judge struct {
 }
 
 func newJudge(r *run) *judge {
-	kafka, err := kgo.NewClient(newProcess(r.world, nil).options()...)
+	kafka, err := kgo.NewClient(newProcess(r.world).options()...)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func (j *judge) readPartition(topic string, partition int32, end int64, options 
 	keepsMarkers := len(options) > 0
 	options = append(fromStart(topic, options...), kgo.KeepControlRecords(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: {partition: kgo.NewOffset().At(0)}}))
-	kafka, err := kgo.NewClient(newProcess(j.world, nil).options(options...)...)
+	kafka, err := kgo.NewClient(newProcess(j.world).options(options...)...)
 	if err != nil {
 		j.t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func fromStart(topic string, more ...kgo.Opt) []kgo.Opt {
 }
 
 func (o *observer) watch(ctx context.Context) {
-	kafka, err := kgo.NewClient(newProcess(o.run.world, nil).options(fromStart(o.topic)...)...)
+	kafka, err := kgo.NewClient(newProcess(o.run.world).options(fromStart(o.topic)...)...)
 	if err != nil {
 		o.run.t.Error(err)
 		return
@@ -96,7 +96,7 @@ func (o *offsets) floor() []int64 {
 
 // watch asks the coordinator again and again.
 func (o *offsets) watch(ctx context.Context, w world) {
-	kafka, err := kgo.NewClient(newProcess(w, nil).options()...)
+	kafka, err := kgo.NewClient(newProcess(w).options()...)
 	if err != nil {
 		o.t.Error(err)
 		return

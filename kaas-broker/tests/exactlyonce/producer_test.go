@@ -20,7 +20,7 @@ type producer struct {
 }
 
 func (p *producer) open() {
-	inside := newProcess(p.run.world, rand.New(rand.NewPCG(p.random.Uint64(), 0)))
+	inside := newUnlucky(p.run.world, p.random.Uint64(), &p.run.healed)
 	kafka, err := kgo.NewClient(inside.options(kgo.DefaultProduceTopic(input), kgo.TransactionalID(fmt.Sprintf("producer-%d", p.number)))...)
 	if err != nil {
 		p.run.t.Error(err)

@@ -25,7 +25,7 @@ type transformer struct {
 }
 
 func (m *transformer) open() {
-	inside := newProcess(m.run.world, rand.New(rand.NewPCG(m.random.Uint64(), 0)))
+	inside := newUnlucky(m.run.world, m.random.Uint64(), &m.run.healed)
 	session, err := kgo.NewGroupTransactSession(inside.options(
 		kgo.DefaultProduceTopic(output), kgo.TransactionalID(fmt.Sprintf("transformer-%d", m.number)),
 		kgo.ConsumerGroup(group), kgo.ConsumeTopics(input),
