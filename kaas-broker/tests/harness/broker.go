@@ -33,7 +33,8 @@ type Options struct {
 	Env []string
 	// Decodes are the sites, as /healthz names them, at which the test makes the broker look into records. At any other site it must not.
 	Decodes []string
-	// Orderly ends the broker at the end of the test as a service manager does, and not as `kill -9`: nothing that it went through may keep it from that.
+	// Orderly ends the broker at the end of the test as a service manager does, and not as `kill -9`: nothing that it went through may keep it from that, nor
+	// may it still hold anything of what the test did.
 	Orderly bool
 }
 
