@@ -66,15 +66,21 @@ func TestTheOperatorsCollectorStays(t *testing.T) {
 	}
 }
 
-// Collections that follow each other closely are paced, and when they end everything is as before.
-func TestPaceCollector(t *testing.T) {
+// pacedAlone begins with what is usual, and returns what tells the present percentage.
+func pacedAlone(t *testing.T) (percent func() int) {
+	t.Helper()
 	before := debug.SetGCPercent(garbagePercent)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
-	percent := func() int {
+	return func() int {
 		p := debug.SetGCPercent(garbagePercent)
 		debug.SetGCPercent(p)
 		return p
 	}
+}
+
+// Collections that follow each other closely are paced, and when they end everything is as before.
+func TestPaceCollector(t *testing.T) {
+	percent := pacedAlone(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -96,13 +102,7 @@ func TestPaceCollector(t *testing.T) {
 
 // What a busy broker may leave uncollected shrinks as soon as more is in use, and not a second later.
 func TestPaceAfterACollection(t *testing.T) {
-	before := debug.SetGCPercent(garbagePercent)
-	t.Cleanup(func() { debug.SetGCPercent(before) })
-	percent := func() int {
-		p := debug.SetGCPercent(garbagePercent)
-		debug.SetGCPercent(p)
-		return p
-	}
+	percent := pacedAlone(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
