@@ -113,3 +113,27 @@ func BenchmarkTakeover(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkTakeoverTail measures a takeover that copies a tail of small batches, as after a kill under the load of clients that do not wait for each other.
+func BenchmarkTakeoverTail(b *testing.B) {
+	const size, tail = 128, 12 << 20
+	for _, filesystem := range fileSystems() {
+		b.Run(filesystem.name, func(b *testing.B) {
+			dead := newBench(b, filesystem.open(b), storage.Options{RetentionInterval: -1})
+			p := dead.take()
+			data := payload(b, size)
+			var last storage.Ticket
+			for range tail / len(data) {
+				ticket, err := p.Append(append(batch.Batch(nil), data...), storage.AppendOptions{})
+				must(b, err)
+				last = ticket
+			}
+			must(b, last.WaitDurable(context.Background()))
+			b.SetBytes(tail)
+			b.ReportAllocs()
+			for b.Loop() {
+				dead.take()
+			}
+		})
+	}
+}

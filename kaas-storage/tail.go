@@ -83,14 +83,14 @@ func (t *tail) copySegment(dir vfs.Dir, name segmentName, from int64) error {
 	}
 	reader := batchReader{file: file, position: from, size: size}
 	for {
-		b, err := reader.next(t.end)
+		run, err := reader.next(t.end)
 		if errors.Is(err, errEndOfBatches) {
 			return t.endSegment(dir, name, &reader)
 		}
 		if err != nil {
 			return &StorageError{Op: "read segment", Path: dir.Path() + "/" + name.String(), Err: err}
 		}
-		if err := t.append(dir, b); err != nil {
+		if err := t.append(dir, run); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,8 @@ func (t *tail) endSegment(dir vfs.Dir, name segmentName, reader *batchReader) er
 	return nil
 }
 
-func (t *tail) append(dir vfs.Dir, b batch.Batch) error {
+// append writes a run of batches in one call, or a tail of small ones would take longer to write than to read, check and sync.
+func (t *tail) append(dir vfs.Dir, run []byte) error {
 	if t.segment == nil {
 		t.segment = newSegment(dir, t.end, t.epoch, fileMissing)
 		t.segment.created = time.Now()
@@ -120,16 +121,29 @@ func (t *tail) append(dir vfs.Dir, b batch.Batch) error {
 		return s.fail("make segment", err)
 	}
 	defer s.log.release()
-	if _, err := file.WriteAt(b, s.size); err != nil {
+	if _, err := file.WriteAt(run, s.size); err != nil {
 		return s.fail("copy tail", err)
 	}
+	for len(run) > 0 {
+		b, rest, err := batch.Next(run)
+		if err != nil {
+			return s.fail("copy tail", err)
+		}
+		t.learn(b)
+		run = rest
+	}
+	return nil
+}
+
+// learn takes up what a copied batch says: its place, its epoch, and what it did to its producer.
+func (t *tail) learn(b batch.Batch) {
+	s := t.segment
 	entry := offsetEntry{relative: uint32(b.LastOffset() - s.base), position: uint32(s.size)}
 	s.index.add(entry, recordTimestamp(b), int64(len(b)), t.interval)
 	s.size += int64(len(b))
 	t.epochs = t.epochs.note(Epoch(b.LeaderEpoch()), b.BaseOffset())
 	t.note(b)
 	t.end = b.LastOffset() + 1
-	return nil
 }
 
 // note replays what the batch did to its producer.
@@ -168,7 +182,7 @@ func (t *tail) seal(dir vfs.Dir) error {
 // errEndOfBatches: the file has no further valid batch that continues the log.
 var errEndOfBatches = errors.New("no further valid batch")
 
-// batchReader reads whole batches and trusts none: it ends at the first that is short, malformed, fails its checksum, or
+// batchReader reads runs of whole batches and trusts none: it ends at the first that is short, malformed, fails its checksum, or
 // does not begin at the next offset.
 type batchReader struct {
 	file     vfs.File
@@ -177,20 +191,34 @@ type batchReader struct {
 	unread   []byte
 }
 
-// next returns the batch that begins at offset. The view is valid until the next call.
-func (r *batchReader) next(offset int64) (batch.Batch, error) {
+// next returns the batches from offset on that one read has brought, at least one. The view is valid until the next call.
+func (r *batchReader) next(offset int64) ([]byte, error) {
 	for {
-		b, rest, err := batch.Next(r.unread)
-		switch {
-		case err == nil && b.BaseOffset() == offset && b.ValidCRC():
-			r.unread = rest
-			return b, nil
-		case !errors.Is(err, batch.ErrTruncated):
+		run, err := r.run(offset)
+		if len(run) > 0 {
+			return run, nil
+		}
+		if !errors.Is(err, batch.ErrTruncated) {
 			return nil, errEndOfBatches
 		}
 		if err := r.fill(); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// run takes the valid batches from offset on off what is unread, and tells why it ends.
+func (r *batchReader) run(offset int64) ([]byte, error) {
+	all := r.unread
+	for {
+		b, rest, err := batch.Next(r.unread)
+		if err == nil && (b.BaseOffset() != offset || !b.ValidCRC()) {
+			err = errEndOfBatches
+		}
+		if err != nil {
+			return all[:len(all)-len(r.unread)], err
+		}
+		r.unread, offset = rest, b.LastOffset()+1
 	}
 }
 
