@@ -105,7 +105,8 @@ func (l *load) produceSarama(ctx context.Context) {
 	w := l.add("sarama")
 	sender := len(l.workers) - 1
 	config := saramaConfig(sarama.DefaultVersion)
-	config.Metadata.Retry.Backoff, config.Metadata.Retry.Max, config.Producer.Retry.Max = 20*time.Millisecond, 3, 0
+	// Sarama leaves a partition alone for ten seconds when it has three times in a row not found its leader. So it asks for as long as a start takes.
+	config.Metadata.Retry.Backoff, config.Metadata.Retry.Max, config.Producer.Retry.Max = 20*time.Millisecond, 100, 0
 	producer, err := sarama.NewSyncProducer([]string{l.address}, config)
 	if err != nil {
 		l.t.Fatal(err)
