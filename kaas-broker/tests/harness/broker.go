@@ -55,7 +55,7 @@ type Broker struct {
 	options Options
 	running bool
 	frozen  atomic.Bool
-	atStart holdings
+	atStart Holdings
 }
 
 // Start runs a broker until the test ends. With KAAS_TEST_BOOTSTRAP it is the one that runs there.
@@ -155,7 +155,7 @@ func (b *Broker) Resume(t testing.TB) {
 	b.needProcess(t)
 	b.process.start(t)
 	b.running = true
-	b.markStart()
+	b.markStart(t)
 }
 
 // WaitLeft waits until the broker has left by itself and returns its exit status.

@@ -18,26 +18,32 @@ const (
 	startPatience   = 5 * time.Second
 )
 
-// holdings are what a process must give back when nobody uses it any more.
-type holdings struct {
-	goroutines int
-	sockets    int
-	// removed are open files that have no name any more.
-	removed []string
+// Holdings are what a process must give back when nobody uses it any more.
+type Holdings struct {
+	Goroutines int
+	// Descriptors counts all that is open, Sockets the connections and listeners among them.
+	Descriptors, Sockets int
+	// Removed are open files that have no name any more.
+	Removed []string
 }
 
-// markStart remembers what the broker holds before anybody uses it. Its health port may open a moment after the others; one that does not open, or that ends
-// at once, has nothing to compare with later.
-func (b *Broker) markStart() {
-	b.atStart = holdings{}
+// markStart remembers what the broker holds before anybody uses it. Its health port may open a moment after the others; a broker that ends at once has nothing
+// to compare with later.
+func (b *Broker) markStart(t testing.TB) {
+	t.Helper()
+	b.atStart = Holdings{}
 	k, is := b.process.(*kaas)
 	if !is || !b.options.Orderly {
 		return
 	}
-	for deadline := time.Now().Add(startPatience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(startPatience); ; time.Sleep(10 * time.Millisecond) {
 		var err error
 		b.atStart, err = k.holdings()
 		if _, left := k.wait(0); err == nil || left {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("what the broker holds at its start: %v", err)
 			return
 		}
 	}
@@ -49,7 +55,7 @@ func (b *Broker) markStart() {
 func (b *Broker) checkLeaks(t testing.TB) {
 	t.Helper()
 	k, is := b.process.(*kaas)
-	if !is || !b.options.Orderly || b.frozen.Load() || b.atStart.goroutines == 0 {
+	if !is || !b.options.Orderly || b.frozen.Load() || b.atStart.Goroutines == 0 {
 		return
 	}
 	for deadline := time.Now().Add(leakPatience); ; time.Sleep(50 * time.Millisecond) {
@@ -60,7 +66,7 @@ func (b *Broker) checkLeaks(t testing.TB) {
 			}
 			return
 		}
-		leaks := now.above(b.atStart)
+		leaks := now.Above(b.atStart)
 		if leaks == "" {
 			return
 		}
@@ -71,41 +77,43 @@ func (b *Broker) checkLeaks(t testing.TB) {
 	}
 }
 
-// above tells what is more than there was at the start, empty if nothing.
-func (h holdings) above(start holdings) string {
+// Above tells what is more than it was before, by more than comes and goes by itself; empty if nothing. Files with a name are not asked for: each partition
+// that is led keeps one.
+func (h Holdings) Above(before Holdings) string {
 	var list []string
-	if h.goroutines > start.goroutines+spareGoroutines {
-		list = append(list, fmt.Sprintf("%d goroutines, at its start %d", h.goroutines, start.goroutines))
+	if h.Goroutines > before.Goroutines+spareGoroutines {
+		list = append(list, fmt.Sprintf("%d goroutines, before %d", h.Goroutines, before.Goroutines))
 	}
-	if h.sockets > start.sockets+spareSockets {
-		list = append(list, fmt.Sprintf("%d sockets, at its start %d", h.sockets, start.sockets))
+	if h.Sockets > before.Sockets+spareSockets {
+		list = append(list, fmt.Sprintf("%d sockets, before %d", h.Sockets, before.Sockets))
 	}
-	if len(h.removed) > 0 {
-		list = append(list, "removed files "+strings.Join(h.removed, ", "))
+	if len(h.Removed) > 0 {
+		list = append(list, "removed files "+strings.Join(h.Removed, ", "))
 	}
 	return strings.Join(list, "; ")
 }
 
 // holdings looks at the process from outside, and asks it for its goroutines.
-func (k *kaas) holdings() (holdings, error) {
+func (k *kaas) holdings() (Holdings, error) {
 	goroutines, err := k.get("/debug/pprof/goroutine?debug=1")
 	if err != nil {
-		return holdings{}, err
+		return Holdings{}, err
 	}
-	held := holdings{goroutines: int(number(string(goroutines), "goroutine profile: total "))}
+	held := Holdings{Goroutines: int(number(string(goroutines), "goroutine profile: total "))}
 	folder := filepath.Join("/proc", strconv.Itoa(k.command.Process.Pid), "fd")
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return holdings{}, err
+		return Holdings{}, err
 	}
+	held.Descriptors = len(entries)
 	for _, entry := range entries {
 		target, err := os.Readlink(filepath.Join(folder, entry.Name()))
 		switch {
 		case err != nil: // closed meanwhile
 		case strings.HasPrefix(target, "socket:"):
-			held.sockets++
+			held.Sockets++
 		case strings.HasSuffix(target, " (deleted)"):
-			held.removed = append(held.removed, strings.TrimSuffix(target, " (deleted)"))
+			held.Removed = append(held.Removed, strings.TrimSuffix(target, " (deleted)"))
 		}
 	}
 	return held, nil

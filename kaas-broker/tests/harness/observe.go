@@ -18,9 +18,8 @@ type Usage struct {
 	// Resident and Peak are bytes of physical memory, now and at most since the process began.
 	Resident, Peak int64
 	// Heap is what is reachable after a garbage collection, in bytes.
-	Heap        int64
-	Goroutines  int
-	Descriptors int
+	Heap int64
+	Holdings
 }
 
 // String is one line for a test's log.
@@ -44,15 +43,12 @@ func (b *Broker) Usage(t testing.TB) Usage {
 	if !is {
 		t.Skip("measures the process of kaas")
 	}
-	heap := k.profile(t, "heap?gc=1&debug=1")
-	goroutines := k.profile(t, "goroutine?debug=1")
-	usage := Usage{Heap: number(heap, "# HeapAlloc = "), Goroutines: int(number(goroutines, "goroutine profile: total "))}
+	usage := Usage{Heap: number(k.profile(t, "heap?gc=1&debug=1"), "# HeapAlloc = ")}
 	usage.Resident, usage.Peak = b.Memory(t)
-	descriptors, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(b.Pid()), "fd"))
-	if err != nil {
+	var err error
+	if usage.Holdings, err = k.holdings(); err != nil {
 		t.Fatal(err)
 	}
-	usage.Descriptors = len(descriptors)
 	return usage
 }
 
