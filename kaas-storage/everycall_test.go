@@ -39,6 +39,44 @@ func TestFailureAtEveryCall(t *testing.T) {
 
 func failAtEveryCall(t *testing.T, ledgerOf func() *ledger, config storage.Config, steps func(*ledger) []workStep) {
 	config.SegmentBytes, config.IndexInterval, config.RetentionAge = 200, 1, -1
+	eachFailure(t, func(memory *vfs.Crash, filesystem vfs.FS, takes time.Duration) error {
+		l := ledgerOf()
+		if err := work(filesystem, l, config, steps(l)); err != nil {
+			return err
+		}
+		if err := l.verify(memory, config); err != nil || takes == 0 {
+			return err
+		}
+		time.Sleep(2 * takes) // once more when what was late has happened
+		return l.verify(memory, config)
+	})
+}
+
+// A deletion that a file call ends can be finished by anybody, and one that is acknowledged has left nothing.
+func TestFailureAtEveryCallOfDeletion(t *testing.T) {
+	config := storage.DefaultConfig()
+	config.SegmentBytes = 200
+	eachFailure(t, func(memory *vfs.Crash, filesystem vfs.FS, _ time.Duration) error {
+		l := newLedger()
+		if err := work(memory, l, config, []workStep{l.step, handoverStep, l.step, l.step}); err != nil {
+			return err
+		}
+		root, err := filesystem.OpenDir(".")
+		if err != nil {
+			return nil // nothing has begun
+		}
+		defer root.Close()
+		l.deleting = true
+		err = storage.DestroyPartition(context.Background(), root, "p")
+		if dir, found := memory.OpenDir("p"); err == nil && found == nil {
+			return errors.Join(fmt.Errorf("%s is left", dir.Path()), dir.Close())
+		}
+		return l.verify(memory, config)
+	})
+}
+
+// eachFailure makes a run for each file call and each way in which it can go wrong. takes is how long the call is late.
+func eachFailure(t *testing.T, run func(memory *vfs.Crash, filesystem vfs.FS, takes time.Duration) error) {
 	for _, mode := range failureModes {
 		t.Run(mode.name, func(t *testing.T) {
 			step := int64(1)
@@ -51,25 +89,14 @@ func failAtEveryCall(t *testing.T, ledgerOf func() *ledger, config storage.Confi
 					var calls atomic.Int64
 					memory := vfs.NewCrash(64 << 20) // for it is written ahead of batches, as a disk is
 					filesystem := vfs.NewFault(memory, func(op vfs.Op) error {
-						closing := op.Kind == vfs.OpCloseClaim || op.Kind == vfs.OpCloseDir || op.Kind == vfs.OpCloseFile
-						if !closing && op.After == mode.after && calls.Add(1) == n {
+						if op.After == mode.after && calls.Add(1) == n {
 							time.Sleep(mode.takes)
 							return mode.err
 						}
 						return nil
 					})
-					l := ledgerOf()
-					if err := work(filesystem, l, config, steps(l)); err != nil {
+					if err := run(memory, filesystem, mode.takes); err != nil {
 						t.Errorf("call %d %s: %v", n, mode.name, err)
-					}
-					if err := l.verify(memory, config); err != nil {
-						t.Errorf("call %d %s: %v", n, mode.name, err)
-					}
-					if time.Sleep(2 * mode.takes); mode.takes > 0 {
-						// Once more when what was late has happened.
-						if err := l.verify(memory, config); err != nil {
-							t.Errorf("after call %d %s: %v", n, mode.name, err)
-						}
 					}
 					reached = calls.Load() >= n
 				})
@@ -87,7 +114,7 @@ func failAtEveryCall(t *testing.T, ledgerOf func() *ledger, config storage.Confi
 
 // work leads a partition through all that the engine does, and takes it anew after each error. It gives up when that does not help.
 func work(filesystem vfs.FS, l *ledger, config storage.Config, steps []workStep) error {
-	engine, err := storage.NewEngine(storage.Options{RetentionInterval: -1, CompactionInterval: -1})
+	engine, err := storage.NewEngine(storage.Options{RetentionInterval: time.Minute, CompactionInterval: -1})
 	if err != nil {
 		return err
 	}
@@ -134,6 +161,7 @@ type workStep func(p *storage.Partition, step int) error
 func (l *ledger) steps() []workStep {
 	return []workStep{
 		l.step, l.beginStep, idleStep, l.step, l.endStep, l.deleteStep, l.beginStep, handoverStep, l.step, l.endStep, handoverStep, l.step, l.deleteStep, idleStep, l.step,
+		l.retainStep, l.step,
 	}
 }
 
@@ -166,6 +194,29 @@ func (l *ledger) endStep(p *storage.Partition, _ int) error {
 
 func (l *ledger) deleteStep(p *storage.Partition, _ int) error {
 	return l.deleteRecords(p, p.Offsets().HighWatermark/2)
+}
+
+// retainStep lets retention by size move the log start. A pass that fails is followed by another.
+func (l *ledger) retainStep(p *storage.Partition, _ int) error {
+	before, config := p.Offsets(), p.Config()
+	l.mu.Lock()
+	l.startAsk = max(l.startAsk, before.HighWatermark)
+	l.mu.Unlock()
+	retaining := config
+	retaining.RetentionBytes = 0
+	p.SetConfig(retaining)
+	time.Sleep(150 * time.Second)
+	p.SetConfig(config)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.start = p.Offsets().LogStart
+	if l.start <= before.LogStart {
+		return fmt.Errorf("retention leaves the log start at %d, offsets %+v", l.start, before)
+	}
+	return nil
 }
 
 func handoverStep(p *storage.Partition, _ int) error { return p.Handover(context.Background()) }

@@ -304,7 +304,7 @@ func (l *ledger) checkPromise(p *storage.Partition, found []promise, offset int6
 	if epoch, end := p.OffsetForLeaderEpoch(want.epoch); epoch != want.epoch || end <= offset {
 		return fmt.Errorf("epoch %d is said to end at (%d, %d), but holds offset %d", want.epoch, epoch, end, offset)
 	}
-	return nil
+	return foundDirectly(p, offset)
 }
 
 // goOn appends, as the producers would: a retry of what was acknowledged is recognized, the next batch fits.
@@ -338,56 +338,4 @@ func (l *ledger) goOn(p *storage.Partition) error {
 		return err
 	}
 	return l.goOnInTransactions(p)
-}
-
-// readLog reads all records with the epochs of their batches.
-func readLog(p *storage.Partition) ([]promise, error) {
-	var found []promise
-	offset := p.Offsets().LogStart
-	for offset < p.Offsets().HighWatermark {
-		section, err := p.Read(offset, storage.ReadOptions{MaxBytes: 1 << 20, AtLeastOneBatch: true})
-		if err != nil {
-			return nil, err
-		}
-		if section == nil {
-			return nil, fmt.Errorf("nothing at offset %d below the watermark %d", offset, p.Offsets().HighWatermark)
-		}
-		data := make([]byte, section.Size())
-		_, err = section.ReadAt(data, 0)
-		section.Release()
-		if err != nil {
-			return nil, err
-		}
-		if found, offset, err = decodeRun(found, data, offset); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
-func decodeRun(found []promise, data []byte, offset int64) ([]promise, int64, error) {
-	for len(data) > 0 {
-		b, rest, err := batch.Next(data)
-		if err != nil {
-			return nil, 0, err
-		}
-		data = rest
-		if !b.ValidCRC() {
-			return nil, 0, fmt.Errorf("bad checksum at offset %d", b.BaseOffset())
-		}
-		for record, err := range b.Records(nil, batch.SiteTool, 1<<30) {
-			if err != nil {
-				return nil, 0, err
-			}
-			at := b.BaseOffset() + int64(record.OffsetDelta)
-			if at > offset {
-				return nil, 0, fmt.Errorf("offset %d follows %d", at, offset)
-			}
-			if at == offset {
-				found = append(found, promise{string(record.Value), storage.Epoch(b.LeaderEpoch())})
-				offset++
-			}
-		}
-	}
-	return found, offset, nil
 }

@@ -84,12 +84,12 @@ func (o *owner) read(n int) (end string) {
 }
 
 func TestTwoProcessesOnOneDirectory(t *testing.T) {
-	rounds := 10
+	rounds := 300
 	if testing.Short() {
-		rounds = 2
+		rounds = 10
 	}
 	if os.Getenv("KAAS_SOAK") == "1" {
-		rounds = 300
+		rounds = 3000
 	}
 	root := t.TempDir()
 	acks := map[int64]string{}

@@ -47,6 +47,7 @@ func shortPrograms() []bounded {
 		{withCrash(twoOwners()), -1},
 		{delayed(twoOwners()), 3},
 		{deleting(twoOwners()), 3},
+		{retaining(), 2},
 		{samePod(), 3},
 		{staleSizes(), 1},
 		{threeOwners(), 1},
@@ -116,6 +117,18 @@ func deleting(p Plan) Plan {
 	p.Name = "deleting leader and taker"
 	p.Prelude = []Step{Take(), Append(0), Append(0), Append(0), Append(0), Append(0), DeleteRecords(4)}
 	p.Owners[0].Steps = []Step{DeleteRecords(1)}
+	return p
+}
+
+// retaining is a leader whose retention moves the log start while another takes over.
+func retaining() Plan {
+	p := twoOwners()
+	p.Name = "retaining leader and taker"
+	p.Prelude = []Step{Take(), Append(0), Append(0), Append(0), Append(0), Append(0)}
+	p.Owners[0].Steps = []Step{Append(0)}
+	p.Config.RetentionBytes, p.Config.RetentionAge = 200, -1
+	p.Options.RetentionInterval = time.Second
+	p.Background, p.Pauses = true, 1
 	return p
 }
 
