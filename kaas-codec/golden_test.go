@@ -34,6 +34,9 @@ func goldenLines(t testing.TB, name string, run func(line string)) {
 	}
 }
 
+// versionsFile holds no messages: the header versions of every key.
+const versionsFile = "versions-3.7.2.txt"
+
 // goldenMessage is one line of a file of messages: a frame without its size.
 type goldenMessage struct {
 	request bool
@@ -46,9 +49,15 @@ type goldenMessage struct {
 func goldenMessages(t testing.TB) []goldenMessage {
 	t.Helper()
 	var messages []goldenMessage
-	for _, name := range []string{
-		"core-3.7.2.txt", "core-4.3.1.txt", "groups-3.7.2.txt", "transactions-3.7.2.txt", "volumes-3.7.2.txt", "admin-3.7.2.txt",
-	} {
+	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if name == versionsFile {
+			continue
+		}
 		goldenLines(t, name, func(line string) {
 			var message goldenMessage
 			var what, digits string
@@ -146,7 +155,7 @@ func checkGoldenResponse(t *testing.T, h codec.RequestHeader, frame []byte) {
 // The registry has the versions of Kafka 3.7.2, and their headers.
 func TestGoldenVersions(t *testing.T) {
 	kafka := map[int16]map[int16]string{}
-	goldenLines(t, "versions-3.7.2.txt", func(line string) {
+	goldenLines(t, versionsFile, func(line string) {
 		var key, version int16
 		var request, response string
 		if _, err := fmt.Sscan(line, &key, &version, &request, &response); err != nil {

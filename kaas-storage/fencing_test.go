@@ -179,3 +179,24 @@ func TestFullVolumeIsTriedAtATakeover(t *testing.T) {
 		t.Errorf("a claim was made: %v", err)
 	}
 }
+
+// FuzzStamp opens a volume with any stamp: it is this one's, or the error says what it is.
+func FuzzStamp(f *testing.F) {
+	f.Add(`{"version":1,"clusterId":"c","volumeId":"v"}`)
+	f.Add(`{"version":2,"clusterId":"c","volumeId":"v"}`)
+	f.Add(`{"version":1,"clusterId":"c","volumeId":"w"}`)
+	f.Add(`[]`)
+	f.Fuzz(func(t *testing.T, content string) {
+		memory := vfs.NewMem(0)
+		root, err := memory.OpenDir(".")
+		must(t, err)
+		must(t, vfs.WriteFileAtomic(root, ".kaas-volume.json", []byte(content)))
+		_, err = storage.OpenVolume(memory, storage.VolumeOptions{ClusterID: "c", ID: "v"})
+		if err != nil && !isCorruption(err) && !errors.Is(err, storage.ErrFutureVersion) && !errors.Is(err, storage.ErrForeignVolume) && !errors.Is(err, vfs.ErrLimit) {
+			t.Fatalf("undocumented error %v", err)
+		}
+		if kept, err := vfs.ReadFile(root, ".kaas-volume.json", 1<<20); err != nil || string(kept) != content {
+			t.Fatalf("the stamp %q became %q, %v", content, kept, err)
+		}
+	})
+}

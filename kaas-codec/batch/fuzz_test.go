@@ -74,6 +74,31 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
+// FuzzMarker wants a marker that is read to be written and read again.
+func FuzzMarker(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		next, _, err := batch.Next(b)
+		if err != nil || next.Compression() != batch.None {
+			return
+		}
+		marker, is, err := next.Marker(nil)
+		if err != nil && !errors.Is(err, batch.ErrMalformed) {
+			t.Fatalf("unexpected error %v", err)
+		}
+		if !is {
+			return
+		}
+		written, err := batch.NewMarkerBatch(marker, next.ProducerID(), next.ProducerEpoch(), next.MaxTimestamp())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, is, err := written.Marker(nil); err != nil || !is || again != marker {
+			t.Fatalf("%+v became %+v, %v, %v", marker, again, is, err)
+		}
+	})
+}
+
 // FuzzRemainder wants a rebuilt batch to hold the records that the batch yields.
 func FuzzRemainder(f *testing.F) {
 	seed(f)

@@ -314,3 +314,25 @@ func TestEnsureSlotsAfterACrash(t *testing.T) {
 		}
 	}
 }
+
+// FuzzStamp makes slots where any stamp is: as many as it says are there, or an error says why not.
+func FuzzStamp(f *testing.F) {
+	f.Add(`{"version":1,"slots":4}`)
+	f.Add(`{"version":1,"slots":5}`)
+	f.Add(`{"version":2,"slots":4}`)
+	f.Add(`{"version":1,"slots":-1}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		filesystem := vfs.NewMem(64 << 20)
+		must(t, filesystem.MkdirAll("c"))
+		dir, err := filesystem.OpenDir("c")
+		must(t, err)
+		_, err = slot.EnsureSlots(dir, 4, 0)
+		must(t, err)
+		must(t, vfs.WriteFileAtomic(dir, "coordinator.json", []byte(text)))
+		count, err := slot.EnsureSlots(dir, 4, 0)
+		documented := errors.Is(err, slot.ErrIncomplete) || errors.Is(err, slot.ErrCorrupt) || errors.Is(err, storage.ErrFutureVersion) || errors.Is(err, vfs.ErrLimit)
+		if err != nil && !documented || err == nil && (count < 1 || count > 4) {
+			t.Fatalf("%d slots by the stamp %q, %v", count, text, err)
+		}
+	})
+}

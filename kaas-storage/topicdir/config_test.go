@@ -65,3 +65,33 @@ func TestReadConfigJudgesTheFile(t *testing.T) {
 		})
 	}
 }
+
+// FuzzConfig wants a configuration that is read to be written and read again.
+func FuzzConfig(f *testing.F) {
+	f.Add(`{"version":1,"config":{"retention.ms":"5"}}`)
+	f.Add(`{"version":1,"config":null}`)
+	f.Add(`{"version":2}`)
+	f.Fuzz(func(t *testing.T, content string) {
+		memory := vfs.NewMem(0)
+		v := volume(t, memory)
+		topic := topicdir.Topic{Name: "orders", ID: firstID, Partitions: 1}
+		create(t, v, topic, 0, 0)
+		dir, err := memory.OpenDir("orders/" + firstID.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := vfs.WriteFileAtomic(dir, ".config.json", []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		config, err := topicdir.ReadConfig(v, topic)
+		if err != nil {
+			return
+		}
+		if err := topicdir.WriteConfig(v, topic, config); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := topicdir.ReadConfig(v, topic); err != nil || !maps.Equal(again, config) {
+			t.Fatalf("%q became %q, %v", config, again, err)
+		}
+	})
+}

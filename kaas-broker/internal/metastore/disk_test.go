@@ -78,3 +78,29 @@ func FuzzManifest(f *testing.F) {
 		}
 	})
 }
+
+// FuzzState begins with any state of a topic: the topic is served as it says, or the start fails.
+func FuzzState(f *testing.F) {
+	f.Add(`{"version":1,"name":"orders","topicId":"6b1f0c6e-3d0b-4f0c-9d2a-0d5f8f2f7a01","partitions":1}`)
+	f.Add(`{"version":1,"name":"orders","topicId":"00000000-0000-0000-0000-000000000000","partitions":1}`)
+	f.Add(`{"version":1,"name":"other","topicId":"6b1f0c6e-3d0b-4f0c-9d2a-0d5f8f2f7a01","partitions":0}`)
+	f.Add(`{"version":9}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		memory := vfs.NewMem(64 << 20)
+		first := start(t, memory)
+		first.create(t, "orders", 1, nil)
+		if err := vfs.WriteFileAtomic(openAt(t, memory, clusterPath+"/topic_state"), "orders.json", []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		p, err := tryStart(t.Context(), memory)
+		if err != nil {
+			return
+		}
+		defer p.Close()
+		for _, topic := range p.catalog.Snapshot().Topics() {
+			if topic.Name != "orders" || topic.Partitions < 1 {
+				t.Fatalf("%q became %+v", text, topic)
+			}
+		}
+	})
+}
