@@ -1,11 +1,10 @@
 package metastore_test
 
 import (
-	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/uuid"
@@ -14,12 +13,6 @@ import (
 	storage "github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
-
-func contextWithCancel(t *testing.T) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
-	return ctx, cancel
-}
 
 // A process dies at each change of an operation in turn; the next one must find a whole topic or none, and be able to go on.
 func TestOperationsAreFinishedAfterACrashAtAnyStep(t *testing.T) {
@@ -200,180 +193,67 @@ func TestFailedOperationsAreTakenBack(t *testing.T) {
 		},
 	}
 	for name, operation := range operations {
-		t.Run(name, func(t *testing.T) {
-			for n, failed := 1, true; failed; n++ {
-				broken := errors.New("input/output error")
-				fault, fired := failOnce(n, broken)
-				memory := vfs.NewMem(0)
-				p := start(t, vfs.NewFault(memory, fault.hook))
-				p.create(t, "old", 2, map[string]string{"retention.ms": "5"})
-				fault.armed = true
-				err := operation.do(t, p)
-				fault.armed = false
-				failed = fired()
-				if err != nil {
-					if !errors.Is(err, broken) {
-						t.Fatal(err)
+		for how, mode := range failureModes() {
+			t.Run(name+" "+how, func(t *testing.T) {
+				for n, failed := 1, true; failed; n++ {
+					fault := &failure{n: n, failureMode: mode}
+					memory := vfs.NewMem(0)
+					p := start(t, vfs.NewFault(memory, fault.hook))
+					p.create(t, "old", 2, map[string]string{"retention.ms": "5"})
+					fault.armed = true
+					err := operation.do(t, p)
+					fault.armed = false
+					failed = fault.calls >= n
+					if err != nil {
+						if !errors.Is(err, mode.err) {
+							t.Fatal(err)
+						}
+						operation.kept(t, p)
+						p.reload(t)
+						operation.kept(t, p)
+						p.Sweep(t.Context())
+						if err := operation.do(t, p); err != nil {
+							t.Fatalf("the retry after failure %d: %v", n, err)
+						}
 					}
-					operation.kept(t, p)
-					p.reload(t)
-					operation.kept(t, p)
-					p.Sweep(t.Context())
-					if err := operation.do(t, p); err != nil {
-						t.Fatalf("the retry after failure %d: %v", n, err)
-					}
+					operation.done(t, p)
+					operation.done(t, start(t, memory))
 				}
-				operation.done(t, p)
-				operation.done(t, start(t, memory))
-			}
-		})
+			})
+		}
 	}
 }
 
-// failure fails the nth change that is made while it is armed.
-type failure struct {
-	armed   bool
-	changes int
-	n       int
-	err     error
+// failureMode is what a file call does wrong.
+type failureMode struct {
+	after bool // it has happened, and reports an error all the same
+	err   error
 }
 
-func failOnce(n int, err error) (f *failure, fired func() bool) {
-	f = &failure{n: n, err: err}
-	return f, func() bool { return f.changes >= n }
+func failureModes() map[string]failureMode {
+	return map[string]failureMode{
+		"fails":                         {false, syscall.EIO},
+		"reports a failure":             {true, syscall.EIO},
+		"finds the disk full":           {false, syscall.ENOSPC},
+		"is cut short by the full disk": {false, vfs.ErrShortWrite{N: 20, Err: syscall.ENOSPC}},
+	}
+}
+
+// failure fails the nth call that is made while it is armed. It leaves the checks of the cluster directory's claim out: who does not know whether it
+// is fenced takes nothing back.
+type failure struct {
+	failureMode
+	armed bool
+	calls int
+	n     int
 }
 
 func (f *failure) hook(op vfs.Op) error {
-	if !f.armed || op.After || !op.Kind.Mutating() {
+	if !f.armed || op.After != f.after || op.Kind == vfs.OpCheck {
 		return nil
 	}
-	if f.changes++; f.changes == f.n {
+	if f.calls++; f.calls == f.n {
 		return f.err
 	}
 	return nil
-}
-
-func TestAcknowledgedChangesSurviveAPowerCut(t *testing.T) {
-	base := rand.Uint64()
-	t.Logf("seed %d", base)
-	crash := vfs.NewCrash(0)
-	p := start(t, crash)
-	kept := p.create(t, "kept", 2, nil)
-	p.create(t, "gone", 1, nil)
-	if _, err := p.CreatePartitions(t.Context(), "kept", 3, false); err != nil {
-		t.Fatal(err)
-	}
-	set := func(c map[string]string) error { c["retention.ms"] = "7"; return nil }
-	if _, err := p.AlterTopicConfig(t.Context(), "kept", false, set); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.DeleteTopic(t.Context(), "gone"); err != nil {
-		t.Fatal(err)
-	}
-	for seed := range uint64(20) {
-		choice := vfs.SurviveSeeded(base + seed)
-		if seed == 0 {
-			choice = vfs.SurviveNone
-		}
-		q := start(t, crash.PowerCut(choice))
-		topic := q.topic(t, "kept")
-		if topic.ID != kept.ID || topic.Partitions != 3 || topic.Overrides["retention.ms"] != "7" {
-			t.Fatalf("seed %d: %+v", base+seed, topic)
-		}
-		for partition := range topic.Partitions {
-			q.lead(t, topic, partition)
-		}
-		q.missing(t, "gone")
-	}
-}
-
-func TestPowerCutWithinACreation(t *testing.T) {
-	base := rand.Uint64()
-	t.Logf("seed %d", base)
-	for n := 1; ; n++ {
-		crash := vfs.NewCrash(0)
-		dying := newMortal(crash)
-		p := start(t, dying)
-		dying.dieAt(n)
-		_, err := p.CreateTopic(t.Context(), metastore.NewTopic{Name: "new", Partitions: 2})
-		died := dying.left == 0
-		dying.left = -1
-		for seed, survive := range choices(crash, base) {
-			q := start(t, crash.PowerCut(survive))
-			topic, ok := q.catalog.Snapshot().ByName("new")
-			if !ok {
-				topic = q.create(t, "new", 2, nil)
-			}
-			q.lead(t, topic, 0)
-			q.lead(t, topic, 1)
-			// A manifest may be there that asks for it and say so; nothing else is in the way.
-			for _, problem := range q.Problems() {
-				if !strings.Contains(problem.Reason, "missing") {
-					t.Fatalf("base %d, choice %d, change %d: %v", base, seed, n, q.Problems())
-				}
-			}
-		}
-		if !died {
-			if err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
-	}
-}
-
-// choices are what may survive a power cut: nothing, everything, each single change, and some of them.
-func choices(crash *vfs.Crash, base uint64) []vfs.Choice {
-	list := []vfs.Choice{vfs.SurviveNone, vfs.SurviveAll}
-	for i := range crash.Pending() {
-		list = append(list, vfs.SurviveOnly(i))
-	}
-	for seed := range uint64(8) {
-		list = append(list, vfs.SurviveSeeded(base+seed))
-	}
-	return list
-}
-
-// A topic whose deletion meets a power cut is there as a whole, or gone and can be made again.
-func TestPowerCutWithinADeletion(t *testing.T) {
-	base := rand.Uint64()
-	t.Logf("seed %d", base)
-	for n := 1; ; n++ {
-		crash := vfs.NewCrash(0)
-		dying := newMortal(crash)
-		p := start(t, dying)
-		old := p.create(t, "old", 2, map[string]string{"retention.ms": "5"})
-		last := p.lead(t, old, 0)
-		dying.dieAt(n)
-		err := p.DeleteTopic(t.Context(), "old")
-		p.Sweep(t.Context())
-		died := dying.left == 0
-		dying.left = -1
-		for choice, survive := range choices(crash, base) {
-			q := start(t, crash.PowerCut(survive))
-			topic, there := q.catalog.Snapshot().ByName("old")
-			if there && err == nil {
-				t.Fatalf("base %d, choice %d, change %d: a topic whose deletion was acknowledged is back", base, choice, n)
-			}
-			if there {
-				if topic.ID != old.ID || topic.Partitions != 2 || topic.Overrides["retention.ms"] != "5" {
-					t.Fatalf("base %d, choice %d, change %d: %+v", base, choice, n, topic)
-				}
-				q.lead(t, topic, 0)
-				q.lead(t, topic, 1)
-				continue
-			}
-			q.Sweep(t.Context())
-			again := q.create(t, "old", 1, nil)
-			if epoch := q.lead(t, again, 0); again.ID == old.ID || epoch <= last {
-				t.Fatalf("base %d, choice %d, change %d: the namesake %+v begins at epoch %d, the last one was %d", base, choice, n, again, epoch, last)
-			}
-		}
-		if !died {
-			if err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
-	}
 }

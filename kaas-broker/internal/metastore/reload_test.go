@@ -1,6 +1,7 @@
 package metastore_test
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"strings"
@@ -268,7 +269,7 @@ func TestRunPicksUpManifests(t *testing.T) {
 		memory := vfs.NewMem(0)
 		p := start(t, memory)
 		done := make(chan error, 1)
-		ctx, cancel := contextWithCancel(t)
+		ctx, cancel := context.WithCancel(t.Context())
 		go func() { done <- p.Run(ctx) }()
 		put(t, memory, "orders.yaml", manifestOf("orders", "  partitions: 1\n"))
 		time.Sleep(1100 * time.Millisecond)
