@@ -74,7 +74,7 @@ func together(t *testing.T, clients int, run func(number int) error) {
 // Batches of a few kilobytes that become 120 MiB, from many clients at once, wherever records have to be decompressed.
 func TestCompressionBombs(t *testing.T) {
 	clients := pick(12, 100)
-	for index, tested := range []struct {
+	for _, tested := range []struct {
 		name     string
 		settings []string
 		version  int16
@@ -87,9 +87,6 @@ func TestCompressionBombs(t *testing.T) {
 		{name: "recompression to none", settings: []string{"compression.type", "uncompressed"}, version: 8, codec: batch.Zstd, records: 1},
 	} {
 		t.Run(tested.name, func(t *testing.T) {
-			if !full() && index%2 == 1 {
-				t.Skip("in the long form")
-			}
 			broker := start(t, harness.Options{Mode: harness.Dev, Decodes: []string{"compact-keys", "recompress"}})
 			watch(t, broker, bombBound)
 			runBeside(t, broker.Bootstrap())

@@ -65,6 +65,7 @@ type damagedFrame struct {
 	bytes []byte
 }
 
+// eachDamaged makes every truncation, and mutations, of requests of every key and version.
 func eachDamaged(t *testing.T, address string, from uint64, yield func(damagedFrame)) {
 	t.Helper()
 	kafka := golden(t)
@@ -82,7 +83,7 @@ func eachDamaged(t *testing.T, address string, from uint64, yield func(damagedFr
 				valid = append(valid, encode(request, 1)[4:])
 			}
 			for _, frame := range valid {
-				for _, cut := range cuts(len(frame)) {
+				for cut := 1; cut <= len(frame); cut += cutStep {
 					yield(damagedFrame{fmt.Sprintf("%s cut at %d", name, cut), frame[:cut]})
 				}
 				for range pick(20, 300) {
@@ -91,16 +92,6 @@ func eachDamaged(t *testing.T, address string, from uint64, yield func(damagedFr
 			}
 		}
 	}
-}
-
-// cuts are all lengths below that of the frame, of a long one in the short test every third.
-func cuts(length int) []int {
-	step := pick(1+length/100, 1)
-	var list []int
-	for cut := 1; cut < length; cut += step {
-		list = append(list, cut)
-	}
-	return append(list, length)
 }
 
 // hostile numbers for lengths and counts, as they are on the wire.

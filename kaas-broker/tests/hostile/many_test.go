@@ -64,9 +64,9 @@ func crowd(address string, size int) error {
 const connectionBound = 30 << 10
 
 func TestThousandsOfConnections(t *testing.T) {
-	size := pick(1500, 10_000)
+	const size = 10_000
 	broker := start(t, harness.Options{Mode: harness.Dev})
-	w := watch(t, broker, int64(size)*2*connectionBound+100*mib)
+	w := watch(t, broker, size*2*connectionBound+100*mib)
 	runBeside(t, broker.Bootstrap())
 	program := exec.CommandContext(t.Context(), os.Args[0])
 	program.Env = append(os.Environ(), crowdAddress+"="+broker.Bootstrap(), crowdSize+"="+strconv.Itoa(size))
@@ -94,7 +94,7 @@ func TestThousandsOfConnections(t *testing.T) {
 	connected := time.Since(began)
 	usage := broker.Usage(t)
 	t.Logf("%d connections in %v: %v", size, connected.Round(time.Millisecond), usage)
-	if each := (usage.Resident - w.before.Resident) / int64(size); each > connectionBound {
+	if each := (usage.Resident - w.before.Resident) / size; each > connectionBound {
 		t.Errorf("%d bytes for a connection, the bound is %d", each, connectionBound)
 	} else {
 		t.Logf("%d bytes for each", each)

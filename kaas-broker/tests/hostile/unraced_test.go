@@ -2,4 +2,7 @@
 
 package hostile
 
-const raced = false
+const (
+	raced   = false
+	cutStep = 1
+)
