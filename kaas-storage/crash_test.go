@@ -34,6 +34,7 @@ type crashWorld struct {
 	fs      vfs.FS
 	engine  *storage.Engine
 	p       *storage.Partition
+	leading atomic.Pointer[storage.Partition] // p, for whoever makes a file call
 	ledger  *ledger
 	seeds   int
 	cutting atomic.Bool
@@ -128,7 +129,11 @@ func (w *crashWorld) try(where, choice string, survive vfs.Choice) {
 	}
 	w.images++
 	l := w.ledger.clone()
+	if p := w.leading.Load(); p != nil {
+		l.shown = p.Offsets()
+	}
 	if w.program.pageCache {
+		l.shown = storage.Offsets{LogStart: l.shown.LogStart}
 		clear(l.promised)
 		clear(l.producers)
 		clear(l.transactions.open)
@@ -178,6 +183,7 @@ func (w *crashWorld) take() {
 		w.p.Abandon()
 	}
 	w.p = p
+	w.leading.Store(p)
 	synctest.Wait()
 }
 

@@ -38,8 +38,9 @@ type ledger struct {
 	start     int64                     // log start that was acknowledged
 	startAsk  int64                     // largest log start that was asked for, or that retention may have chosen
 	producers map[int64]lastBatch
-	exists    bool // the partition was acknowledged to exist
-	deleting  bool // its deletion has begun
+	shown     storage.Offsets // what the last leader showed, as far as it is firm
+	exists    bool            // the partition was acknowledged to exist
+	deleting  bool            // its deletion has begun
 
 	transactions promisedTransactions
 
@@ -263,6 +264,9 @@ func (l *ledger) check(p *storage.Partition) error {
 	bounds := p.Offsets()
 	if bounds.LogStart < l.start || bounds.LogStart > max(l.start, l.startAsk) {
 		return fmt.Errorf("log start %d, acknowledged %d, asked for %d", bounds.LogStart, l.start, l.startAsk)
+	}
+	if bounds.LogStart < l.shown.LogStart || bounds.LastStable < l.shown.LastStable || bounds.HighWatermark < l.shown.HighWatermark {
+		return fmt.Errorf("bounds go back from %+v to %+v", l.shown, bounds)
 	}
 	if l.gone != nil {
 		if err := l.checkCompacted(p); err != nil {
