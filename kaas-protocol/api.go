@@ -24,8 +24,8 @@ type API struct {
 	Start StartFunc
 }
 
-// StartFunc begins a request on the connection's reader goroutine and must not block: while it runs nothing
-// more is read from that connection. Waiting and long work belong into the function it returns, which must not be nil.
+// StartFunc begins a request on the connection's reader goroutine: while it runs nothing more is read from that
+// connection. Long waits and long work belong into the function it returns, which must not be nil.
 //
 // The context ends when the connection ends or the server stops.
 type StartFunc func(ctx context.Context, r *Request) FinishFunc

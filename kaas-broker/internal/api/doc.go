@@ -6,6 +6,7 @@
 //
 // Life cycle: New, then any number of requests. Handlers are safe for concurrent use, start no goroutine that outlives its request, and have nothing to close.
 //
-// Where a handler runs: what the row's Start does runs on the connection's reader and never waits; the rest runs on its writer, in request order.
-// Produce appends in Start, so that a client with several requests in flight fills one commit; every other API does all its work when its turn has come.
+// Where a handler runs: what the row's Start does runs on the connection's reader, which reads nothing meanwhile; the rest runs on its writer, in request
+// order. Produce appends in Start, so that a client with several requests in flight fills one commit. There it waits for nothing but a turn to look into
+// compressed records, and for the coordinator at the first batch of a transaction. Every other API does all its work when its turn has come.
 package api

@@ -23,12 +23,15 @@ import (
 
 // Versions from which Fetch is different.
 const (
-	fetchByID         int16 = 13 // topics have ids instead of names
-	fetchWithLimit    int16 = 3  // max_bytes, and the first batch comes whole
-	fetchWithV2       int16 = 4  // clients understand v2 batches
-	fetchWithZstd     int16 = 10
-	fetchWithLeader   int16 = 16 // current leader and node endpoints
-	fetchWithSessions int16 = 7
+	fetchWithMagic1    int16 = 2  // clients understand messages with timestamps
+	fetchWithLimit     int16 = 3  // max_bytes, and the first batch comes whole
+	fetchWithV2        int16 = 4  // clients understand v2 batches
+	fetchWithSessions  int16 = 7  // KIP-227
+	fetchWithEpoch     int16 = 9  // the leader epoch that the client believes to be current (KIP-320)
+	fetchWithZstd      int16 = 10 // KIP-110
+	fetchWithLastEpoch int16 = 12 // the epoch of the client's last record (KIP-595)
+	fetchByID          int16 = 13 // topics have ids instead of names (KIP-516)
+	fetchWithLeader    int16 = 16 // current leader and node endpoints (KIP-951)
 )
 
 // fetchCall is one Fetch request.
@@ -57,11 +60,7 @@ type fetchRoom struct {
 	bundles    [1][]protocol.Section
 }
 
-func (h *Handlers) fetch(_ context.Context, r *protocol.Request) protocol.FinishFunc {
-	request, is := r.Message.(*kmsg.FetchRequest)
-	if !is {
-		return mismatch(r)
-	}
+func (h *Handlers) fetch(_ context.Context, r *protocol.Request, request *kmsg.FetchRequest) protocol.FinishFunc {
 	call := &fetchCall{handlers: h, conn: r.Conn, request: request}
 	return call.finish
 }

@@ -53,22 +53,26 @@ func (c *fetchCall) reply() protocol.Reply {
 		response.Topics = make([]kmsg.FetchResponseTopic, 0, topics)
 		reply.Sections = make([][]protocol.Section, 0, topics)
 	}
-	first := 0
-	for i, wanted := range c.session.Wanted() {
+	wanted := c.session.Wanted()
+	var last *fetchsession.Key
+	first := 0 // of the topic's partitions
+	for i := range wanted {
 		if results != nil && results[i].Skip {
 			continue
 		}
-		if n := len(response.Topics); n == 0 || !sameTopic(&response.Topics[n-1], &wanted) {
+		key := &wanted[i].Key
+		if last == nil || !key.SameTopic(last) {
 			first = len(partitions)
-			response.Topics = append(response.Topics, kmsg.FetchResponseTopic{Topic: wanted.Topic, TopicID: wanted.TopicID})
+			response.Topics = append(response.Topics, kmsg.FetchResponseTopic{Topic: key.Topic, TopicID: key.TopicID})
 			reply.Sections = append(reply.Sections, nil)
 		}
+		last = key
 		row := &c.rows[i]
-		partitions = append(partitions, c.partition(wanted.Partition, row))
+		partitions = append(partitions, c.partition(key.Partition, row))
 		sections = append(sections, row.section)
 		row.section = nil
-		n := len(response.Topics) - 1
-		response.Topics[n].Partitions, reply.Sections[n] = partitions[first:], sections[first:]
+		t := len(response.Topics) - 1
+		response.Topics[t].Partitions, reply.Sections[t] = partitions[first:], sections[first:]
 	}
 	if c.redirected {
 		response.Brokers = []kmsg.FetchResponseBroker{kmsg.FetchResponseBroker(c.handlers.endpoint(c.conn.Listener()))}
@@ -95,23 +99,19 @@ func (c *fetchCall) endSession() ([]fetchsession.Result, int32, error) {
 
 // count says how many partitions the answer has, and under how many topics.
 func (c *fetchCall) count(results []fetchsession.Result) (kept, topics int) {
-	var last *fetchsession.Wanted
+	var last *fetchsession.Key
 	wanted := c.session.Wanted()
 	for i := range wanted {
 		if results != nil && results[i].Skip {
 			continue
 		}
 		kept++
-		if last == nil || last.Topic != wanted[i].Topic || last.TopicID != wanted[i].TopicID {
+		if key := &wanted[i].Key; last == nil || !key.SameTopic(last) {
 			topics++
+			last = key
 		}
-		last = &wanted[i]
 	}
 	return kept, topics
-}
-
-func sameTopic(topic *kmsg.FetchResponseTopic, wanted *fetchsession.Wanted) bool {
-	return topic.Topic == wanted.Topic && topic.TopicID == wanted.TopicID
 }
 
 // partition is the answer about one partition.

@@ -15,7 +15,7 @@ import (
 // section of nothing else is passed over, for a client that got nothing would ask for it again for ever.
 func (c *fetchCall) readConverted(ctx context.Context, row *fetchRow, wanted *fetchsession.Wanted, o storage.ReadOptions) error {
 	magic := int8(0)
-	if c.request.Version >= 2 {
+	if c.request.Version >= fetchWithMagic1 {
 		magic = 1
 	}
 	for offset := wanted.Offset; ; {

@@ -78,10 +78,10 @@ func wantedOf(version int16, topic *kmsg.FetchRequestTopic, partition *kmsg.Fetc
 		LeaderEpoch: -1,
 		LastEpoch:   -1,
 	}
-	if version >= 9 {
+	if version >= fetchWithEpoch {
 		wanted.LeaderEpoch = partition.CurrentLeaderEpoch
 	}
-	if version >= 12 {
+	if version >= fetchWithLastEpoch {
 		wanted.LastEpoch = partition.LastFetchedEpoch
 	}
 	return wanted

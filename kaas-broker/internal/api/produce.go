@@ -12,14 +12,12 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
-	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-protocol"
 	"github.com/kaas-rs/kaas/kaas-storage"
 )
@@ -31,95 +29,91 @@ const (
 	acksLeader int16 = 1
 )
 
+// Versions from which Produce is different.
+const (
+	produceWithRecordErrors int16 = 8  // bad records, and why (KIP-467)
+	produceWithLeader       int16 = 10 // current leader and node endpoints (KIP-951)
+)
+
 // leastTimeout is what a timeout of 0 or less is taken for.
 const leastTimeout = time.Second
 
 // produceCall is one Produce request between its appends and its answer.
 type produceCall struct {
 	handlers *Handlers
+	conn     *protocol.Conn
 	request  *kmsg.ProduceRequest
-	response *kmsg.ProduceResponse
-	appends  []pendingAppend
-	verified map[partitionName]verified // nil without batches of a transaction
-	listener string
+	appends  []pendingAppend // one for each row of the answer
 	deadline time.Time
-	held     bool // an append may still read the request's bytes
 
-	failed     bool // a partition has an error
-	redirected bool // a partition names its leader, whose endpoint has to be told
+	transactional bool // a batch claims to belong to a transaction
+	held          bool // an append may still read the request's bytes
+	failed        bool // a partition has an error
+	redirected    bool // a partition names its leader, whose endpoint has to be told
 
+	response kmsg.ProduceResponse
 	// Room for the answer to a request of one partition.
-	answer  kmsg.ProduceResponse
 	row     [1]kmsg.ProduceResponseTopicPartition
 	pending [1]pendingAppend
 }
 
-// pendingAppend is a batch on its way into the log, and where its answer goes.
+// pendingAppend is what a request has for one partition, on its way into the log.
 type pendingAppend struct {
-	ticket storage.Ticket
-	row    *kmsg.ProduceResponseTopicPartition
-	topic  *catalog.Topic
+	sent  *kmsg.ProduceRequestTopicPartition
+	row   *kmsg.ProduceResponseTopicPartition
+	topic *catalog.Topic // nil when it is unknown, or not the client's
+	// partition is found once: what was verified of it does not hold for the next leadership. nil when nothing can be written to it.
+	partition    *storage.Partition
+	verification *storage.Verification // nil when nothing had to be verified
+	ticket       storage.Ticket
+	err          error // why it was not appended
 }
 
-func (h *Handlers) produce(ctx context.Context, r *protocol.Request) protocol.FinishFunc {
-	request, is := r.Message.(*kmsg.ProduceRequest)
-	if !is {
-		return mismatch(r)
-	}
-	call := &produceCall{handlers: h, request: request, listener: r.Conn.Listener()}
-	call.response = &call.answer
-	call.answer.Default()
-	call.answer.SetVersion(request.Version)
+func (h *Handlers) produce(ctx context.Context, r *protocol.Request, request *kmsg.ProduceRequest) protocol.FinishFunc {
+	call := &produceCall{handlers: h, conn: r.Conn, request: request}
+	call.response.Default()
+	call.response.SetVersion(request.Version)
 	timeout := time.Duration(request.TimeoutMillis) * time.Millisecond
 	if timeout <= 0 {
 		timeout = leastTimeout
 	}
 	call.deadline = time.Now().Add(timeout)
-	call.appendAll(ctx, r.Conn)
+	call.find()
+	call.verify(ctx)
+	call.appendAll(ctx)
 	return call.finish
 }
 
-// mismatch ends a connection whose request does not hold what its key says.
-func mismatch(r *protocol.Request) protocol.FinishFunc {
-	return func(context.Context) (protocol.Reply, error) {
-		return protocol.Reply{}, fmt.Errorf("request of key %d holds a %T", r.Header.Key, r.Message)
-	}
-}
-
-// appendAll begins every append. Rows are allocated beforehand, because pending appends point to them.
-func (c *produceCall) appendAll(ctx context.Context, conn *protocol.Conn) {
+// find lists what is to be appended where. Rows are allocated beforehand, because pending appends point to them.
+func (c *produceCall) find() {
 	count := 0
 	for t := range c.request.Topics {
 		count += len(c.request.Topics[t].Partitions)
 	}
-	rows, appends := c.row[:0], c.pending[:0]
+	rows := c.row[:0]
+	c.appends = c.pending[:0]
 	if count > 1 {
-		rows, appends = make([]kmsg.ProduceResponseTopicPartition, 0, count), make([]pendingAppend, 0, count)
+		rows, c.appends = make([]kmsg.ProduceResponseTopicPartition, 0, count), make([]pendingAppend, 0, count)
 	}
-	c.appends = appends
 	c.response.Topics = make([]kmsg.ProduceResponseTopic, 0, len(c.request.Topics))
 	snapshot := c.handlers.Catalog.Snapshot()
 	last := lastMentions(c.request, count)
-	var whole error
-	if c.transactional() {
-		if whole = c.refuseAll(conn); whole == nil {
-			c.verified, whole = c.verify(ctx, snapshot, last)
-		}
-	}
 	for t := range c.request.Topics {
 		wanted := &c.request.Topics[t]
-		topic, err := c.handlers.topicFor(conn, snapshot, kmsg.ACLOperationWrite, wanted.Topic)
-		if whole != nil {
-			err = whole
-		}
+		topic, err := c.handlers.topicFor(c.conn, snapshot, kmsg.ACLOperationWrite, wanted.Topic)
 		first := len(rows)
 		for i := range wanted.Partitions {
-			partition := &wanted.Partitions[i]
-			if last.repeated(wanted.Topic, partition) {
+			sent := &wanted.Partitions[i]
+			c.transactional = c.transactional || isTransactional(sent.Records)
+			if last.repeated(wanted.Topic, sent) {
 				continue
 			}
-			rows = append(rows, newProduceRow(partition.Partition))
-			c.appendOne(ctx, topic, partition, &rows[len(rows)-1], err)
+			rows = append(rows, newProduceRow(sent.Partition))
+			pending := pendingAppend{sent: sent, row: &rows[len(rows)-1], topic: topic, err: err}
+			if err == nil {
+				pending.partition, pending.err = c.writable(topic, sent.Partition)
+			}
+			c.appends = append(c.appends, pending)
 		}
 		if len(rows) > first {
 			c.response.Topics = append(c.response.Topics, kmsg.ProduceResponseTopic{Topic: wanted.Topic, Partitions: rows[first:len(rows):len(rows)]})
@@ -133,85 +127,44 @@ func newProduceRow(partition int32) kmsg.ProduceResponseTopicPartition {
 	return row
 }
 
-// refuseAll refuses a request with transactional batches of a client that may not use its transactional id.
-func (c *produceCall) refuseAll(conn *protocol.Conn) error {
-	id := c.request.TransactionID
-	if id == nil || !c.handlers.Authorizer.Authorize(conn, kmsg.ACLOperationWrite, kmsg.ACLResourceTypeTransactionalId, *id) {
-		return kerr.TransactionalIDAuthorizationFailed
-	}
-	return nil
-}
-
-// transactional reports whether any batch of the request claims to belong to a transaction.
-func (c *produceCall) transactional() bool {
-	for t := range c.request.Topics {
-		partitions := c.request.Topics[t].Partitions
-		for p := range partitions {
-			if isTransactional(partitions[p].Records) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// magicAt is where every record format has its version.
-const magicAt = 16
-
-func isTransactional(records []byte) bool {
-	return len(records) >= batch.HeaderSize && records[magicAt] == 2 && batch.Batch(records).Transactional()
-}
-
-// appendOne begins the append of one partition, or fills in why not.
-func (c *produceCall) appendOne(
-	ctx context.Context, topic *catalog.Topic, wanted *kmsg.ProduceRequestTopicPartition, row *kmsg.ProduceResponseTopicPartition, err error,
-) {
-	var p *storage.Partition
-	var ticket storage.Ticket
-	if err == nil {
-		p, err = c.writable(topic, wanted)
-	}
-	var verdict verified
-	if err == nil && c.verified != nil {
-		verdict = c.verified[partitionName{topic.Name, wanted.Partition}]
-		if err = verdict.err; verdict.partition != nil {
-			p = verdict.partition
-		}
-	}
-	if err == nil {
-		ticket, err = c.begin(ctx, p, topic, wanted.Records, verdict.verification)
-	}
-	if err != nil {
-		c.fail(row, topic, err)
-		if p != nil && tellsLogStart(err) {
-			row.LogStartOffset = p.Offsets().LogStart
-		}
-		return
-	}
-	c.held = true
-	c.appends = append(c.appends, pendingAppend{ticket: ticket, row: row, topic: topic})
-}
-
-// writable finds the partition if clients may write what they sent to it.
-func (c *produceCall) writable(topic *catalog.Topic, wanted *kmsg.ProduceRequestTopicPartition) (*storage.Partition, error) {
+// writable finds a partition if clients may write to it.
+func (c *produceCall) writable(topic *catalog.Topic, index int32) (*storage.Partition, error) {
 	switch {
-	case !topic.HasPartition(wanted.Partition):
+	case !topic.HasPartition(index):
 		return nil, kerr.UnknownTopicOrPartition
 	case c.request.Acks < acksAll || c.request.Acks > acksLeader:
 		return nil, kerr.InvalidRequiredAcks
 	case topic.Internal:
 		return nil, kerr.InvalidTopicException
 	}
-	return c.handlers.Partitions.Partition(topic, wanted.Partition)
+	return c.handlers.Partitions.Partition(topic, index)
 }
 
-func (c *produceCall) begin(
-	ctx context.Context, p *storage.Partition, topic *catalog.Topic, records []byte, verification storage.Verification,
-) (storage.Ticket, error) {
-	rules := topic.Effective.Rules(c.request.Version, c.handlers.Now())
-	valid, err := c.handlers.decodes.validate(ctx, records, rules, c.handlers.Tripwires)
+// appendAll begins every append, or fills in why not.
+func (c *produceCall) appendAll(ctx context.Context) {
+	for i := range c.appends {
+		pending := &c.appends[i]
+		if pending.err == nil {
+			pending.ticket, pending.err = c.appendOne(ctx, pending)
+		}
+		if pending.err != nil {
+			c.fail(pending, pending.err)
+			continue
+		}
+		c.held = true
+	}
+}
+
+// appendOne judges one batch and begins its append.
+func (c *produceCall) appendOne(ctx context.Context, pending *pendingAppend) (storage.Ticket, error) {
+	rules := pending.topic.Effective.Rules(c.request.Version, c.handlers.Now())
+	valid, err := c.handlers.decodes.validate(ctx, pending.sent.Records, rules, c.handlers.Tripwires)
 	if err != nil {
 		return storage.Ticket{}, err
 	}
-	return p.Append(valid, storage.AppendOptions{Verified: verification})
+	var options storage.AppendOptions
+	if pending.verification != nil {
+		options.Verified = *pending.verification
+	}
+	return pending.partition.Append(valid, options)
 }

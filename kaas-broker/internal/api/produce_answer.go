@@ -7,7 +7,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-protocol"
 	"github.com/kaas-rs/kaas/kaas-storage"
@@ -24,9 +23,9 @@ func (c *produceCall) finish(ctx context.Context) (protocol.Reply, error) {
 		return protocol.Reply{Close: c.failed, Recycle: !c.held}, nil
 	}
 	if c.redirected {
-		c.response.Brokers = []kmsg.ProduceResponseBroker{kmsg.ProduceResponseBroker(c.handlers.endpoint(c.listener))}
+		c.response.Brokers = []kmsg.ProduceResponseBroker{kmsg.ProduceResponseBroker(c.handlers.endpoint(c.conn.Listener()))}
 	}
-	return protocol.Reply{Message: c.response, Recycle: !c.held}, nil
+	return protocol.Reply{Message: &c.response, Recycle: !c.held}, nil
 }
 
 // waitAll fills in the answers. The error is that of ctx: nobody is there to be answered.
@@ -34,6 +33,9 @@ func (c *produceCall) waitAll(ctx context.Context) error {
 	held := false
 	for i := range c.appends {
 		pending := &c.appends[i]
+		if pending.err != nil {
+			continue // answered
+		}
 		err := c.wait(ctx, pending.ticket)
 		if err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -41,7 +43,7 @@ func (c *produceCall) waitAll(ctx context.Context) error {
 		if err != nil {
 			// Not even a failed append is done with the bytes: one that stalled may still be writing them.
 			held = true
-			c.fail(pending.row, pending.topic, err)
+			c.fail(pending, err)
 			continue
 		}
 		result := pending.ticket.Result()
@@ -64,16 +66,20 @@ func (c *produceCall) wait(ctx context.Context, ticket storage.Ticket) error {
 }
 
 // fail fills in the error of a partition.
-func (c *produceCall) fail(row *kmsg.ProduceResponseTopicPartition, topic *catalog.Topic, err error) {
+func (c *produceCall) fail(pending *pendingAppend, err error) {
 	c.failed = true
+	row := pending.row
 	row.ErrorCode = codeFor(keyProduce, c.request.Version, err)
-	if c.request.Version >= 8 {
+	if c.request.Version >= produceWithRecordErrors {
 		row.ErrorRecords, row.ErrorMessage = recordErrors(err), messageOf(err)
 	}
-	if c.request.Version < 10 || topic == nil || !wrongLeader(row.ErrorCode) {
+	if pending.partition != nil && tellsLogStart(err) {
+		row.LogStartOffset = pending.partition.Offsets().LogStart
+	}
+	if c.request.Version < produceWithLeader || pending.topic == nil || !wrongLeader(row.ErrorCode) {
 		return
 	}
-	if node, epoch, known := c.handlers.leaderHint(topic, row.Partition); known {
+	if node, epoch, known := c.handlers.leaderHint(pending.topic, row.Partition); known {
 		row.CurrentLeader.LeaderID, row.CurrentLeader.LeaderEpoch = node, epoch
 		c.redirected = true
 	}

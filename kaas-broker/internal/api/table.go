@@ -18,8 +18,8 @@ const (
 // Table lists the APIs that this broker serves. Only these are advertised.
 func (h *Handlers) Table() []protocol.API {
 	return []protocol.API{
-		{Key: keyProduce, Pipelined: true, Start: h.produce},
-		{Key: keyFetch, Pipelined: true, Start: h.fetch},
+		{Key: keyProduce, Pipelined: true, Start: atOnce(h.produce)},
+		{Key: keyFetch, Pipelined: true, Start: atOnce(h.fetch)},
 		{Key: 2, Start: inTurn(h.listOffsets)},
 		{Key: 3, Start: inTurn(h.metadata)},
 		{Key: 8, Start: inTurn(h.offsetCommit)},
@@ -54,6 +54,17 @@ func (h *Handlers) Table() []protocol.API {
 	}
 }
 
+// atOnce makes a row's Start of a handler that begins when its request has been read.
+func atOnce[M kmsg.Request](begin func(ctx context.Context, r *protocol.Request, message M) protocol.FinishFunc) protocol.StartFunc {
+	return func(ctx context.Context, r *protocol.Request) protocol.FinishFunc {
+		message, is := r.Message.(M)
+		if !is {
+			return func(context.Context) (protocol.Reply, error) { return protocol.Reply{}, mismatch(r) }
+		}
+		return begin(ctx, r, message)
+	}
+}
+
 // inTurn makes a row's Start of a handler that does all its work when its turn to answer has come. An error of handle closes the connection: what a
 // client is to be told belongs into the response.
 func inTurn[M kmsg.Request](handle func(ctx context.Context, r *protocol.Request, message M) (kmsg.Response, error)) protocol.StartFunc {
@@ -61,12 +72,17 @@ func inTurn[M kmsg.Request](handle func(ctx context.Context, r *protocol.Request
 		return func(ctx context.Context) (protocol.Reply, error) {
 			message, is := r.Message.(M)
 			if !is {
-				return protocol.Reply{}, fmt.Errorf("request of key %d holds a %T", r.Header.Key, r.Message)
+				return protocol.Reply{}, mismatch(r)
 			}
 			response, err := handle(ctx, r, message)
 			return protocol.Reply{Message: response}, err
 		}
 	}
+}
+
+// mismatch is why a connection ends whose request does not hold what its key says.
+func mismatch(r *protocol.Request) error {
+	return fmt.Errorf("request of key %d holds a %T", r.Header.Key, r.Message)
 }
 
 // responseTo returns the response kind of a request, at its version and with defaults.

@@ -9,6 +9,9 @@ type Key struct {
 	Partition int32
 }
 
+// SameTopic reports whether two partitions are of one topic, as far as their names tell.
+func (k *Key) SameTopic(other *Key) bool { return k.Topic == other.Topic && k.TopicID == other.TopicID }
+
 // Wanted is what a client wants of one partition.
 type Wanted struct {
 	Key
