@@ -193,3 +193,20 @@ func TestLogReportsDamage(t *testing.T) {
 		}
 	}
 }
+
+// Both options reach the engine: what may go goes, and in the next minute, not in the five that are usual.
+func TestLogOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config := storage.DefaultConfig()
+		config.RetentionAge, config.RetentionBytes = -1, 0
+		log := openLog(t, vfs.NewMem(16<<20), storage.WithConfig(config), storage.WithOptions(storage.Options{RetentionInterval: time.Minute}))
+		defer log.Close(context.Background())
+		_, err := log.Append(context.Background(), storage.Record{Value: []byte("v")})
+		must(t, err)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if start, end := log.Bounds(); start != 1 || end != 1 {
+			t.Errorf("bounds %d, %d after retention", start, end)
+		}
+	})
+}
