@@ -103,10 +103,10 @@ func (h *Handlers) checkGrowth(conn *protocol.Conn, snapshot *catalog.Snapshot, 
 	return topic.Partitions, nil
 }
 
-func (h *Handlers) growTopic(ctx context.Context, client patience, wanted *kmsg.CreatePartitionsRequestTopic, validateOnly bool) (*catalog.Topic, error) {
-	ctx, err := client.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return h.Topics.CreatePartitions(ctx, wanted.Topic, wanted.Count, validateOnly)
+func (h *Handlers) growTopic(ctx context.Context, client patience, wanted *kmsg.CreatePartitionsRequestTopic, validateOnly bool) (grown *catalog.Topic, err error) {
+	err = client.change(ctx, func(ctx context.Context) error {
+		grown, err = h.Topics.CreatePartitions(ctx, wanted.Topic, wanted.Count, validateOnly)
+		return err
+	})
+	return grown, err
 }

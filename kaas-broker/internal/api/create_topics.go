@@ -166,12 +166,12 @@ func (h *Handlers) assignedPartitions(assignment []kmsg.CreateTopicsRequestTopic
 	return int32(len(assignment)), nil
 }
 
-func (h *Handlers) createTopic(ctx context.Context, client patience, plan metastore.NewTopic) (*catalog.Topic, error) {
-	ctx, err := client.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return h.Topics.CreateTopic(ctx, plan)
+func (h *Handlers) createTopic(ctx context.Context, client patience, plan metastore.NewTopic) (made *catalog.Topic, err error) {
+	err = client.change(ctx, func(ctx context.Context) error {
+		made, err = h.Topics.CreateTopic(ctx, plan)
+		return err
+	})
+	return made, err
 }
 
 // createdTopic is the answer for one topic. What it says of the configuration is for who may describe it.

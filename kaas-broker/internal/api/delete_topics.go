@@ -150,14 +150,11 @@ func (h *Handlers) deleteTopic(ctx context.Context, client patience, one *remova
 	if one.err != nil {
 		return
 	}
-	ctx, one.err = client.begin(ctx)
-	if one.err != nil {
-		return
-	}
-	// The name may have got another topic since it was looked up; that one is not what the client meant.
-	if now, known := h.Catalog.Snapshot().ByName(one.topic.Name); known && now.ID != one.topic.ID {
-		one.err = kerr.UnknownTopicID
-		return
-	}
-	one.err = h.Topics.DeleteTopic(ctx, one.topic.Name)
+	one.err = client.change(ctx, func(ctx context.Context) error {
+		// The name may have got another topic since it was looked up; that one is not what the client meant.
+		if now, known := h.Catalog.Snapshot().ByName(one.topic.Name); known && now.ID != one.topic.ID {
+			return kerr.UnknownTopicID
+		}
+		return h.Topics.DeleteTopic(ctx, one.topic.Name)
+	})
 }

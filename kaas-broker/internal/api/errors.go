@@ -92,6 +92,7 @@ var codes = [...]struct {
 	{fetchsession.ErrTopicIDs, kerr.FetchSessionTopicIDError},
 	// time
 	{context.DeadlineExceeded, kerr.RequestTimedOut},
+	{context.Canceled, kerr.RequestTimedOut}, // the client has left, and is not told
 }
 
 // codeOf is the Kafka error code of an error; 0 for nil.

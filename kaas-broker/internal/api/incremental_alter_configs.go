@@ -72,8 +72,7 @@ func (h *Handlers) alterConfig(ctx context.Context, conn *protocol.Conn, resourc
 
 func (h *Handlers) alterTopicConfig(ctx context.Context, topic string, changes []topicconfig.Change, validateOnly bool) error {
 	var refused error
-	// A change that was begun is finished, also when the client leaves.
-	_, err := h.Topics.AlterTopicConfig(context.WithoutCancel(ctx), topic, validateOnly, func(overrides map[string]string) error {
+	_, err := h.Topics.AlterTopicConfig(ctx, topic, validateOnly, func(overrides map[string]string) error {
 		next, err := topicconfig.Apply(h.Config.Values, overrides, changes)
 		if err != nil {
 			refused = invalidConfig(err)

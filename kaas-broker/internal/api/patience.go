@@ -18,13 +18,16 @@ func patienceOf(r *protocol.Request, timeoutMillis int32) patience {
 	return patience{until: r.Received.Add(time.Duration(timeoutMillis) * time.Millisecond)}
 }
 
-// begin returns the context of one change, or the error for a client that no longer waits for it. A time of zero or less is over at once.
-func (p patience) begin(ctx context.Context) (context.Context, error) {
+// change carries out one change, unless the client no longer waits for it. The change's context ends when it has waited too long for others. A time of zero or
+// less is over at once.
+func (p patience) change(ctx context.Context, do func(ctx context.Context) error) error {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	if !time.Now().Before(p.until) {
-		return nil, kerr.RequestTimedOut
+		return kerr.RequestTimedOut
 	}
-	return context.WithoutCancel(ctx), nil
+	turn, end := context.WithDeadline(ctx, p.until)
+	defer end()
+	return do(turn)
 }

@@ -59,7 +59,7 @@ func (s *Store) AlterTopicConfig(
 func (s *Store) alter(
 	ctx context.Context, topic string, validateOnly bool, edit func(r *record, object *v1alpha1.KafkaTopic) error,
 ) (*catalog.Topic, error) {
-	release, err := s.acquire(ctx)
+	ctx, release, err := s.turn(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -21,12 +21,13 @@ type NewTopic struct {
 
 // CreateTopic makes a topic. When it returns without an error the topic is durable and in the catalog. With ValidateOnly it returns what
 // the topic would be, without an id. The error is about the name (ErrTopicExists, ErrDeleting, catalog.ErrInvalidName, catalog.ErrReservedName),
-// ErrInvalidPartitions, ErrNoRoom, ErrInvalidConfig, or what storage said; after the last the topic is removed again, as far as that is possible.
+// ErrInvalidPartitions, ErrNoRoom, ErrInvalidConfig, or what storage said; after the last the topic is removed again, as far as that is possible. ctx ends the wait
+// for other changes only, here and in every other method that changes a topic.
 //
 // Atomic? No. Idempotent? A crash after the manifest was written leaves a topic that the next start completes. One writer? The
 // store's lock, and the cluster directory's claim. Name as identity? The topic gets a new id.
 func (s *Store) CreateTopic(ctx context.Context, n NewTopic) (*catalog.Topic, error) {
-	release, err := s.acquire(ctx)
+	ctx, release, err := s.turn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("create topic %s: %w", n.Name, err)
 	}

@@ -33,7 +33,7 @@ type deletion struct {
 // Atomic? The note is. Idempotent? Everything after it is done again until it succeeds, also by the next process. One writer? Anyone may
 // finish a deletion. Name as identity? The note goes by topic id.
 func (s *Store) DeleteTopic(ctx context.Context, topic string) error {
-	release, err := s.acquire(ctx)
+	ctx, release, err := s.turn(ctx)
 	if err != nil {
 		return fmt.Errorf("delete topic %s: %w", topic, err)
 	}

@@ -156,8 +156,18 @@ func (s *Store) Close() error {
 	return errors.Join(all...)
 }
 
+// turn is acquire for a change that was asked for: the wait for it ends with ctx, and what has begun is finished, because half a change would surprise more
+// than a late one.
+func (s *Store) turn(ctx context.Context) (change context.Context, release func(), err error) {
+	release, err = s.acquire(ctx)
+	return context.WithoutCancel(ctx), release, err
+}
+
 // acquire waits for the right to change something.
 func (s *Store) acquire(ctx context.Context) (release func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	select {
 	case s.lock <- struct{}{}:
 		return func() { <-s.lock }, nil
