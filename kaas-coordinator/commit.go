@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"context"
-	"strings"
 	"time"
 	"unicode/utf16"
 
@@ -79,17 +78,24 @@ func (c *Coordinator) commit(led *leadership, id string, r CommitRequest, now ti
 		return committed{refusal: group.ErrIllegalGeneration, rests: led.Barrier()}, nil
 	}
 	e := led.group(id)
-	answer := committed{refusal: e.live.CheckCommit(r.Identity, false), rests: led.Barrier()}
-	var accepted []CommitOffset
-	if answer.refusal == nil {
-		answer.results, accepted = c.checkOffsets(r.Offsets)
-	}
+	answer, accepted := c.judge(led, e, r.Identity, false, r.Offsets)
 	if len(accepted) == 0 {
 		return answer, nil
 	}
 	rests, err := led.append(id, e, accepted, r.Retention, now)
 	answer.rests, answer.appended = rests, true
 	return answer, err
+}
+
+// judge says whether the member may commit, and which of its offsets are taken. The caller holds the lock.
+func (c *Coordinator) judge(led *leadership, e *entry, who group.Identity, transactional bool, offsets []CommitOffset) (committed, []CommitOffset) {
+	answer := committed{refusal: e.live.CheckCommit(who, transactional), rests: led.Barrier()}
+	if answer.refusal != nil {
+		return answer, nil
+	}
+	var accepted []CommitOffset
+	answer.results, accepted = c.checkOffsets(offsets)
+	return answer, accepted
 }
 
 // checkOffsets returns one result for each offset, and those that are taken.
@@ -101,7 +107,7 @@ func (c *Coordinator) checkOffsets(offsets []CommitOffset) ([]error, []CommitOff
 			results[i] = ErrMetadataTooLarge
 			continue
 		}
-		o.Metadata = strings.ToValidUTF8(o.Metadata, "\uFFFD")
+		o.Metadata = normal(o.Metadata)
 		accepted = append(accepted, o)
 	}
 	return results, accepted

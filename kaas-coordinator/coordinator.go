@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -160,67 +159,6 @@ func (c *Coordinator) Problems() []Problem {
 		}
 	}
 	return problems
-}
-
-func (c *Coordinator) slotOf(id string) int { return slot.Of(id, len(c.seats)) }
-
-func (c *Coordinator) find(id string) (*leadership, error) { return c.findSlot(c.slotOf(id)) }
-
-func (c *Coordinator) findSlot(number int) (*leadership, error) {
-	s := c.seats[number].Load()
-	switch {
-	case s == nil || s.failure != nil:
-		return nil, ErrNotCoordinator
-	case s.led == nil:
-		return nil, ErrLoading
-	}
-	return s.led, nil
-}
-
-// enter finds the slot of a group or transactional id and takes its lock. The caller leaves it by Unlock.
-func (c *Coordinator) enter(id string) (*leadership, error) { return c.enterSlot(c.slotOf(id)) }
-
-// enterGroup is enter for a request about a group that must have a name. It returns the id as it is stored.
-func (c *Coordinator) enterGroup(id string) (string, *leadership, error) {
-	id = normal(id)
-	if id == "" {
-		return "", nil, ErrInvalidGroupID
-	}
-	led, err := c.enter(id)
-	return id, led, err
-}
-
-func (c *Coordinator) enterSlot(number int) (*leadership, error) {
-	led, err := c.findSlot(number)
-	if err != nil {
-		return nil, err
-	}
-	if err := led.enter(); err != nil {
-		return nil, err
-	}
-	return led, nil
-}
-
-// all returns the slots that are served.
-func (c *Coordinator) all() []*leadership {
-	var served []*leadership
-	for i := range c.seats {
-		if s := c.seats[i].Load(); s != nil && s.led != nil {
-			served = append(served, s.led)
-		}
-	}
-	return served
-}
-
-// normal returns an id as it is stored. Kafka, too, reads bytes that are no UTF-8 as the replacement character.
-func normal(id string) string { return strings.ToValidUTF8(id, "\uFFFD") }
-
-// settle waits until an answer is certain: what it rests on is durable, and the claim was checked at or after notBefore.
-func settle(ctx context.Context, led *leadership, rests slot.Pending, notBefore time.Time) error {
-	if err := rests.Wait(ctx); err != nil {
-		return waitError(ctx, err)
-	}
-	return waitError(ctx, led.slot.Confirm(ctx, notBefore))
 }
 
 // isGone reports that an error says that the slot or partition was closed here, which nobody has to be told.

@@ -28,18 +28,17 @@ func (c *Coordinator) sweep() {
 
 // sweep removes what is over. Nobody waits for that to be durable: an offset that comes back by a crash expires again.
 func (l *leadership) sweep(now time.Time, retention time.Duration) (int, error) {
-	l.Lock()
-	defer l.Unlock()
-	if l.ended {
-		return 0, nil
+	if l.enter() != nil {
+		return 0, nil // whoever leads it now looks
 	}
+	defer l.Unlock()
 	removed := 0
 	for id, e := range l.groups {
 		expired := e.offsets.Expired(now, retention, e.use())
 		if len(expired) == 0 && !(e.offsets.IsEmpty() && e.isVacant()) {
 			continue
 		}
-		if _, err := l.remove(id, e, expired); err != nil {
+		if err := l.remove(id, e, expired); err != nil {
 			return removed, err
 		}
 		removed += len(expired)
@@ -79,17 +78,16 @@ func (c *Coordinator) DeleteTopic(ctx context.Context, topic string, id uuid.UUI
 }
 
 func (l *leadership) deleteTopic(topic string, topicID uuid.UUID) (slot.Pending, error) {
-	l.Lock()
-	defer l.Unlock()
-	if l.ended {
-		return slot.Pending{}, ErrNotCoordinator
+	if err := l.enter(); err != nil {
+		return slot.Pending{}, err
 	}
+	defer l.Unlock()
 	for id, e := range l.groups {
 		partitions := e.offsets.OfTopic(topic, topicID)
 		if len(partitions) == 0 {
 			continue
 		}
-		if _, err := l.remove(id, e, partitions); err != nil {
+		if err := l.remove(id, e, partitions); err != nil {
 			return slot.Pending{}, err
 		}
 	}

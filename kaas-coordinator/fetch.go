@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/kaas-rs/kaas/kaas-coordinator/offset"
-	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 )
 
 // FetchRequest asks for committed offsets of a group.
@@ -32,15 +31,8 @@ type FetchedOffset struct {
 // Errors: ErrLoading, ErrNotCoordinator, and ctx's.
 func (c *Coordinator) Fetch(ctx context.Context, id string, r FetchRequest) ([]FetchedOffset, error) {
 	id = normal(id)
-	arrived := time.Now()
-	led, err := c.enter(id)
-	if err != nil {
-		return nil, err
-	}
-	fetched := c.fetch(led, id, r)
-	rests := led.Barrier()
-	led.Unlock()
-	if err := settle(ctx, led, rests, arrived); err != nil {
+	var fetched []FetchedOffset
+	if err := c.settled(ctx, id, time.Now(), func(led *leadership) { fetched = c.fetch(led, id, r) }); err != nil {
 		return nil, err
 	}
 	return fetched, nil
@@ -97,35 +89,34 @@ func (c *Coordinator) topicID(topic string) (uuid.UUID, bool) {
 // Errors: ErrInvalidGroupID, ErrLoading, ErrNotCoordinator, ErrGroupNotFound, ErrNonEmptyGroup for groups of other types than consumer, and
 // ctx's.
 func (c *Coordinator) DeleteOffsets(ctx context.Context, id string, partitions []offset.Partition) ([]error, error) {
-	arrived := time.Now()
-	id, led, err := c.enterGroup(id)
+	id, err := groupID(id)
 	if err != nil {
 		return nil, err
 	}
-	results, rests, err := led.deleteOffsets(id, partitions)
-	led.Unlock()
-	if settled := settle(ctx, led, rests, arrived); settled != nil {
-		return nil, settled
+	var results []error
+	var refusal error
+	err = c.settled(ctx, id, time.Now(), func(led *leadership) { results, refusal = led.deleteOffsets(id, partitions) })
+	if err != nil {
+		return nil, err
 	}
-	return results, err
+	return results, refusal
 }
 
-func (l *leadership) deleteOffsets(id string, partitions []offset.Partition) ([]error, slot.Pending, error) {
+func (l *leadership) deleteOffsets(id string, partitions []offset.Partition) ([]error, error) {
 	e := l.groups[id]
 	if e == nil {
-		return nil, l.Barrier(), ErrGroupNotFound
+		return nil, ErrGroupNotFound
 	}
 	results := make([]error, len(partitions))
 	var known []offset.Partition
 	for i, at := range partitions {
 		results[i] = e.mayDelete(at.Topic)
 		if results[i] == ErrNonEmptyGroup { //nolint:errorlint // our own result, never wrapped
-			return nil, l.Barrier(), ErrNonEmptyGroup
+			return nil, ErrNonEmptyGroup
 		}
 		if results[i] == nil && e.offsets.Has(at) {
 			known = append(known, at)
 		}
 	}
-	rests, err := l.remove(id, e, known)
-	return results, rests, err
+	return results, l.remove(id, e, known)
 }

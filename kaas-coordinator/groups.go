@@ -16,18 +16,13 @@ import (
 // Errors: ErrLoading, ErrNotCoordinator, and ctx's.
 func (c *Coordinator) Describe(ctx context.Context, id string) (group.Description, error) {
 	id = normal(id)
-	arrived := time.Now()
-	led, err := c.enter(id)
-	if err != nil {
-		return group.Description{}, err
-	}
 	d := group.Description{State: group.Dead}
-	if e := led.groups[id]; e != nil {
-		d = e.live.Machine().Describe()
-	}
-	rests := led.Barrier()
-	led.Unlock()
-	if err := settle(ctx, led, rests, arrived); err != nil {
+	err := c.settled(ctx, id, time.Now(), func(led *leadership) {
+		if e := led.groups[id]; e != nil {
+			d = e.live.Machine().Describe()
+		}
+	})
+	if err != nil {
 		return group.Description{}, err
 	}
 	return d, nil
@@ -59,16 +54,16 @@ func (c *Coordinator) List(ctx context.Context) ([]Listed, error) {
 	return all, nil
 }
 
+// list is empty for a slot that is lost meanwhile.
 func (l *leadership) list(ctx context.Context, arrived time.Time) []Listed {
-	l.Lock()
 	var list []Listed
-	for id, e := range l.groups {
-		m := e.live.Machine()
-		list = append(list, Listed{ID: id, ProtocolType: m.ProtocolType(), State: m.State()})
-	}
-	ended, rests := l.ended, l.Barrier()
-	l.Unlock()
-	if ended || settle(ctx, l, rests, arrived) != nil {
+	err := l.settled(ctx, arrived, func() {
+		for id, e := range l.groups {
+			m := e.live.Machine()
+			list = append(list, Listed{ID: id, ProtocolType: m.ProtocolType(), State: m.State()})
+		}
+	})
+	if err != nil {
 		return nil
 	}
 	return list
@@ -79,39 +74,32 @@ func (l *leadership) list(ctx context.Context, arrived time.Time) []Listed {
 // Errors: ErrLoading, ErrNotCoordinator, ErrGroupNotFound, ErrNonEmptyGroup, and ctx's.
 func (c *Coordinator) Delete(ctx context.Context, id string) error {
 	id = normal(id)
-	arrived := time.Now()
-	led, err := c.enter(id)
-	if err != nil {
-		return err
-	}
-	rests, refusal := led.delete(id)
-	led.Unlock()
-	if err := settle(ctx, led, rests, arrived); err != nil {
+	var refusal error
+	if err := c.settled(ctx, id, time.Now(), func(led *leadership) { refusal = led.delete(id) }); err != nil {
 		return err
 	}
 	return refusal
 }
 
-func (l *leadership) delete(id string) (slot.Pending, error) {
+func (l *leadership) delete(id string) error {
 	e := l.groups[id]
 	switch {
 	case e == nil:
-		return l.Barrier(), ErrGroupNotFound
+		return ErrGroupNotFound
 	case e.live.Machine().State() != group.Empty:
-		return l.Barrier(), ErrNonEmptyGroup
+		return ErrNonEmptyGroup
 	}
 	// Ids that were handed out to members that did not join are no members.
 	records := e.offsets.Removal(id, e.offsets.All())
 	if e.stored {
 		records = append(records, slot.Record{Key: slot.GroupKey(id)})
 	}
-	rests, err := l.slot.Append(records...)
-	if err != nil {
-		return l.Barrier(), appendError(err)
+	if _, err := l.slot.Append(records...); err != nil {
+		return appendError(err)
 	}
 	e.live.Close(group.ErrNotAvailable)
 	delete(l.groups, id)
-	return rests, nil
+	return nil
 }
 
 // mayDelete says whether offsets of a topic may be deleted while the group is as it is.

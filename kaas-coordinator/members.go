@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/kaas-rs/kaas/kaas-coordinator/group"
@@ -16,26 +17,28 @@ const heartbeatGrace = time.Second
 //
 // Errors: ErrInvalidGroupID, ErrLoading, ErrNotCoordinator, those of package group for joins, and ctx's.
 func (c *Coordinator) Join(ctx context.Context, id string, r group.JoinRequest) (group.JoinResult, error) {
-	led, parked, err := c.join(id, r)
-	if err != nil {
-		return refusedJoin(r.MemberID, err), err
-	}
 	memberID := r.MemberID // of all that was asked, this alone is kept while the answer is waited for
-	if r.Kept != nil {
-		r.Kept()
+	led, parked, err := c.join(id, r)
+	var result group.JoinResult
+	if err == nil {
+		result, err = await(ctx, led, parked, r.Kept)
+	}
+	if err != nil {
+		return group.JoinResult{Err: err, MemberID: memberID, Generation: -1}, err
+	}
+	return result, result.Err
+}
+
+// await gives the request back and waits until its answer is made and certain.
+func await[T any](ctx context.Context, led *leadership, parked *group.Parked[T], kept func()) (T, error) {
+	if kept != nil {
+		kept()
 	}
 	answer, err := parked.Wait(ctx)
 	if err == nil {
 		err = settle(ctx, led, answer.Rests, answer.At)
 	}
-	if err != nil {
-		return refusedJoin(memberID, err), err
-	}
-	return answer.Result, answer.Result.Err
-}
-
-func refusedJoin(memberID string, err error) group.JoinResult {
-	return group.JoinResult{Err: err, MemberID: memberID, Generation: -1}
+	return answer.Result, err
 }
 
 func (c *Coordinator) join(id string, r group.JoinRequest) (*leadership, *group.Parked[group.JoinResult], error) {
@@ -63,20 +66,14 @@ func (c *Coordinator) Sync(ctx context.Context, id string, r group.SyncRequest) 
 	if errors.Is(err, ErrLoading) {
 		err = group.ErrRebalancing
 	}
-	if err != nil {
-		return group.SyncResult{Err: err}, err
-	}
-	if r.Kept != nil {
-		r.Kept()
-	}
-	answer, err := parked.Wait(ctx)
+	var result group.SyncResult
 	if err == nil {
-		err = settle(ctx, led, answer.Rests, answer.At)
+		result, err = await(ctx, led, parked, r.Kept)
 	}
 	if err != nil {
 		return group.SyncResult{Err: err}, err
 	}
-	return answer.Result, answer.Result.Err
+	return result, result.Err
 }
 
 func (c *Coordinator) sync(id string, r group.SyncRequest) (*leadership, *group.Parked[group.SyncResult], error) {
@@ -99,21 +96,20 @@ func (c *Coordinator) sync(id string, r group.SyncRequest) (*leadership, *group.
 //
 // Errors: ErrInvalidGroupID, ErrNotCoordinator, those of package group for heartbeats, and ctx's.
 func (c *Coordinator) Heartbeat(ctx context.Context, id string, member group.Identity) error {
-	notBefore := time.Now().Add(-heartbeatGrace)
-	id, led, err := c.enterGroup(id)
-	if errors.Is(err, ErrLoading) {
-		return nil
-	}
+	id, err := groupID(id)
 	if err != nil {
 		return err
 	}
 	answer := group.ErrUnknownMember
-	if e := led.groups[id]; e != nil {
-		answer = e.live.Heartbeat(member)
-	}
-	rests := led.Barrier()
-	led.Unlock()
-	if err := settle(ctx, led, rests, notBefore); err != nil {
+	err = c.settled(ctx, id, time.Now().Add(-heartbeatGrace), func(led *leadership) {
+		if e := led.groups[id]; e != nil {
+			answer = e.live.Heartbeat(member)
+		}
+	})
+	switch {
+	case errors.Is(err, ErrLoading):
+		return nil
+	case err != nil:
 		return err
 	}
 	return answer
@@ -123,23 +119,20 @@ func (c *Coordinator) Heartbeat(ctx context.Context, id string, member group.Ide
 //
 // Errors: ErrInvalidGroupID, ErrLoading, ErrNotCoordinator, and ctx's.
 func (c *Coordinator) Leave(ctx context.Context, id string, members []group.LeaveRequest) ([]error, error) {
-	arrived := time.Now()
-	id, led, err := c.enterGroup(id)
+	id, err := groupID(id)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]error, len(members))
-	if e := led.groups[id]; e != nil {
-		results = e.live.Leave(members)
-	} else {
-		for i := range results {
-			results[i] = group.ErrUnknownMember
-		}
-	}
-	rests := led.Barrier()
-	led.Unlock()
-	if err := settle(ctx, led, rests, arrived); err != nil {
+	var results []error
+	if err := c.settled(ctx, id, time.Now(), func(led *leadership) { results = led.leave(id, members) }); err != nil {
 		return nil, err
 	}
 	return results, nil
+}
+
+func (l *leadership) leave(id string, members []group.LeaveRequest) []error {
+	if e := l.groups[id]; e != nil {
+		return e.live.Leave(members)
+	}
+	return slices.Repeat([]error{group.ErrUnknownMember}, len(members))
 }

@@ -83,11 +83,7 @@ func (c *Coordinator) verifyGroup(ctx context.Context, id string, r StageRequest
 // stage appends what can be taken. The caller holds the lock.
 func (c *Coordinator) stage(led *leadership, id string, r StageRequest, now time.Time) (committed, error) {
 	e := led.group(id)
-	answer := committed{refusal: e.live.CheckCommit(r.Identity, true), rests: led.Barrier()}
-	var accepted []CommitOffset
-	if answer.refusal == nil {
-		answer.results, accepted = c.checkOffsets(r.Offsets)
-	}
+	answer, accepted := c.judge(led, e, r.Identity, true, r.Offsets)
 	if len(accepted) == 0 {
 		return answer, nil
 	}

@@ -102,18 +102,15 @@ func (c *Coordinator) isLoading() bool {
 }
 
 func (l *leadership) listTransactions(ctx context.Context, f TransactionFilter, arrived time.Time) ([]ListedTransaction, error) {
-	if err := l.enter(); err != nil {
-		return nil, err
-	}
 	var list []ListedTransaction
-	for id, t := range l.transactions {
-		if f.wants(t.Transaction) {
-			list = append(list, ListedTransaction{ID: id, ProducerID: t.Producer.ID, State: t.State})
+	err := l.settled(ctx, arrived, func() {
+		for id, t := range l.transactions {
+			if f.wants(t.Transaction) {
+				list = append(list, ListedTransaction{ID: id, ProducerID: t.Producer.ID, State: t.State})
+			}
 		}
-	}
-	rests := l.Barrier()
-	l.Unlock()
-	return list, settle(ctx, l, rests, arrived)
+	})
+	return list, err
 }
 
 func (f TransactionFilter) wants(t txn.Transaction) bool {

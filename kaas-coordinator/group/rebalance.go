@@ -1,6 +1,9 @@
 package group
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // maybeRebalance begins a rebalance unless one has begun.
 func (m *Machine) maybeRebalance(reason string) {
@@ -62,7 +65,7 @@ func (m *Machine) joinTimeout() {
 // only their session ends them.
 func (m *Machine) completeJoin() {
 	m.initial = initialDelay{}
-	for _, member := range append([]*member(nil), m.members.order...) {
+	for _, member := range slices.Clone(m.members.order) {
 		if member.join == 0 && member.instanceID == nil {
 			m.drop(member)
 		}
@@ -135,7 +138,7 @@ func (m *Machine) syncTimeout() {
 	if (m.state != CompletingRebalance && m.state != Stable) || len(m.pendingSync) == 0 {
 		return
 	}
-	for _, member := range append([]*member(nil), m.members.order...) {
+	for _, member := range slices.Clone(m.members.order) {
 		if _, late := m.pendingSync[member.id]; late {
 			m.drop(member)
 		}
