@@ -10,7 +10,6 @@ import (
 	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-coordinator/txn"
 	"github.com/kaas-rs/kaas/kaas-storage/clock"
-	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
 // However the wall clock leaps, a transaction is open for as long as its producer wanted, also where another leader goes on with it.
@@ -18,8 +17,7 @@ func TestTransactionsTimeOutWhateverTheWallClockSays(t *testing.T) {
 	for name, leap := range map[string]time.Duration{"forward": 5 * time.Hour, "back": -5 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				filesystem := vfs.NewMem(64 << 20)
-				prepare(t, filesystem)
+				filesystem := prepared(t)
 				options, parts := transactional()
 				var ahead atomic.Int64 // nanoseconds
 				ahead.Store(int64(leap))
@@ -52,14 +50,12 @@ func TestTransactionsTimeOutWhateverTheWallClockSays(t *testing.T) {
 // A wall clock that leaps forward and is set right within an hour makes no offset, id or marker old.
 func TestNothingExpiresByALeapOfTheWallClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
 		options, _ := transactional()
 		options.Offsets.Retention, options.Transactions.IDExpiry, options.Transactions.ProducerExpiry = 3*time.Hour, 3*time.Hour, 3*time.Hour
 		options.Transactions.IDReapInterval = 10 * time.Minute
 		var ahead atomic.Int64 // nanoseconds
 		options.Clock = clock.New(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
-		p := start(t, filesystem, options, "tx", "g")
+		p := start(t, prepared(t), options, "tx", "g")
 		producer := p.register("tx")
 		p.begin("tx", "g", producer, partitionOf("t", 0))
 		must(t, p.stageAs("tx", "g", producer, commitOf("in", 0, 5)))

@@ -21,10 +21,7 @@ import (
 // refused.
 func TestDeliveryIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, parts := transactional()
-		p := start(t, filesystem, options, "tx", "g")
+		p, parts := transacting(t, "tx", "g")
 		ctx := context.Background()
 		good, bad := partitionOf("t", 0), partitionOf("t", 1)
 		producer := p.register("tx")
@@ -69,10 +66,7 @@ func TestDeliveryIsTriedAgain(t *testing.T) {
 // A participant that hangs is given up after a while and asked again; other transactions do not notice.
 func TestDeliveryThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, parts := transactional()
-		p := start(t, filesystem, options, "tx", "other")
+		p, parts := transacting(t, "tx", "other")
 		ctx := context.Background()
 		stuck, free := partitionOf("t", 0), partitionOf("t", 1)
 		var hangs atomic.Bool
@@ -104,10 +98,7 @@ func TestDeliveryThatHangs(t *testing.T) {
 // What hangs does not keep a coordinator from ending.
 func TestEndWhileDelivering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, parts := transactional()
-		p := start(t, filesystem, options, "tx")
+		p, parts := transacting(t, "tx")
 		parts.setBefore(func(ctx context.Context, _ coordinator.Marker, _ coordinator.TransactionPartition) error {
 			<-ctx.Done()
 			return context.Cause(ctx)
@@ -134,10 +125,8 @@ func (s *silent) Deliver(context.Context, coordinator.Marker, []coordinator.Tran
 
 func TestDeliveryWithoutAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
 		delivery := &silent{}
-		p := start(t, filesystem, coordinator.Options{ProducerIDs: &producerIDs{}, Delivery: delivery}, "tx")
+		p := start(t, prepared(t), coordinator.Options{ProducerIDs: &producerIDs{}, Delivery: delivery}, "tx")
 		producer := p.register("tx")
 		p.begin("tx", "", producer, partitionOf("t", 0))
 		must(t, p.EndTransaction(context.Background(), "tx", producer, true))
@@ -151,10 +140,7 @@ func TestDeliveryWithoutAnswers(t *testing.T) {
 // A transaction may have neither partitions nor groups.
 func TestTransactionOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, parts := transactional()
-		p := start(t, filesystem, options, "tx")
+		p, parts := transacting(t, "tx")
 		ctx := context.Background()
 		producer := p.register("tx")
 		wants(t, p.EndTransaction(ctx, "tx", producer, true), coordinator.ErrInvalidTransactionState)
@@ -179,8 +165,7 @@ func inSlotOf(id string) string {
 // Trimming carries a decision as it was made: its identity stays, however often the record moves.
 func TestTrimmingKeepsTheIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		options, parts := transactional()
 		busy := inSlotOf("tx")
 		p := start(t, filesystem, options, "tx")
@@ -285,14 +270,12 @@ func TestNextTransactionWaitsForMarkers(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				filesystem := vfs.NewMem(64 << 20)
-				prepare(t, filesystem)
 				options, parts := transactional()
 				parts.setBefore(func(context.Context, coordinator.Marker, coordinator.TransactionPartition) error {
 					time.Sleep(c.takes)
 					return nil
 				})
-				p := start(t, filesystem, options, "tx")
+				p := start(t, prepared(t), options, "tx")
 				ctx := context.Background()
 				at0 := partitionOf("t", 0)
 				producer := p.register("tx")
@@ -329,11 +312,9 @@ func TestNextTransactionWaitsForMarkers(t *testing.T) {
 // The wait ends with the caller's patience, and with the leadership.
 func TestWaitForMarkersEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
 		options, parts := transactional()
 		parts.setBefore(isUnreachable)
-		p := start(t, filesystem, options, "tx")
+		p := start(t, prepared(t), options, "tx")
 		producer := p.register("tx")
 		p.begin("tx", "", producer, partitionOf("t", 0))
 		must(t, p.EndTransaction(context.Background(), "tx", producer, true))

@@ -16,9 +16,7 @@ import (
 
 func TestRebalanceOfTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		p := start(t, filesystem, coordinator.Options{}, "g")
+		p := start(t, prepared(t), coordinator.Options{}, "g")
 		ctx := context.Background()
 
 		ask := joining("")
@@ -132,9 +130,7 @@ func TestMembersSurviveAPowerCut(t *testing.T) {
 
 func TestRequestsForGroupsThatAreNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		p := start(t, filesystem, coordinator.Options{}, "g", "")
+		p := start(t, prepared(t), coordinator.Options{}, "g", "")
 		ctx := context.Background()
 		who := group.Identity{MemberID: "m", Generation: 1}
 		known := joining("")
@@ -183,8 +179,7 @@ func TestRequestsForGroupsThatAreNotThere(t *testing.T) {
 
 func TestDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		ids := []string{"g", "workers", "offsets"}
 		p := start(t, filesystem, coordinator.Options{}, ids...)
 		ctx := context.Background()
@@ -235,9 +230,7 @@ func TestDeletion(t *testing.T) {
 
 func TestList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		p := start(t, filesystem, coordinator.Options{}, "b", "a")
+		p := start(t, prepared(t), coordinator.Options{}, "b", "a")
 		p.lone("b", "")
 		must(t, p.commit("a", commitOf("t", 0, 1)))
 		list, err := p.List(context.Background())

@@ -50,9 +50,7 @@ func TestCommittedOffsetsSurviveAPowerCut(t *testing.T) {
 
 func TestFetchOfWhatIsNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		p := start(t, filesystem, coordinator.Options{}, "g")
+		p := start(t, prepared(t), coordinator.Options{}, "g")
 		for _, id := range []string{"g", "g"} { // the first fetch must not make the group
 			got := p.fetch(id, at("t", 0))
 			if got.Offset != -1 || got.LeaderEpoch != -1 || got.Metadata != "" || got.Err != nil {
@@ -72,9 +70,7 @@ func TestFetchOfWhatIsNotThere(t *testing.T) {
 
 func TestCommitRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		p := start(t, filesystem, coordinator.Options{}, "g", "unknown")
+		p := start(t, prepared(t), coordinator.Options{}, "g", "unknown")
 		ctx := context.Background()
 		try := func(id string, who group.Identity, offsets ...coordinator.CommitOffset) ([]error, error) {
 			return p.Commit(ctx, id, coordinator.CommitRequest{Identity: who, Offsets: offsets, Retention: -1})
@@ -119,8 +115,7 @@ func (s topics) TopicID(name string) (uuid.UUID, bool) { id, known := s[name]; r
 
 func TestOffsetsOfAnotherIncarnation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		catalog := topics{"t": uuid.New(), "u": uuid.New()}
 		p := start(t, filesystem, coordinator.Options{Topics: catalog}, "g", "h")
 		for _, id := range []string{"g", "h"} {
@@ -157,8 +152,7 @@ func TestOffsetsOfAnotherIncarnation(t *testing.T) {
 
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		ids := []string{"standalone", "left", "short", "live"}
 		p := start(t, filesystem, coordinator.Options{}, ids...)
 		ctx := context.Background()
@@ -218,8 +212,7 @@ func TestExpiry(t *testing.T) {
 // Pending offsets as a leader before may have left them, without the transaction that they are of.
 func TestPendingOffsets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		p := start(t, filesystem, coordinator.Options{}, "g")
 		must(t, p.commit("g", commitOf("t", 0, 1)))
 		p.stop()

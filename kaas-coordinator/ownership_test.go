@@ -35,9 +35,7 @@ func answers(p *process, id string) map[string]error {
 
 func TestNotTheCoordinator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		p := start(t, filesystem, coordinator.Options{}, "g")
+		p := start(t, prepared(t), coordinator.Options{}, "g")
 		for name, err := range answers(p, "elsewhere") {
 			if !errors.Is(err, coordinator.ErrNotCoordinator) {
 				t.Errorf("%s: %v", name, err)
@@ -48,19 +46,12 @@ func TestNotTheCoordinator(t *testing.T) {
 
 func TestWhileLoading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var hold atomic.Bool
-		release := make(chan struct{})
-		fault := vfs.NewFault(vfs.NewMem(64<<20), func(op vfs.Op) error {
-			if hold.Load() && op.Kind == vfs.OpReadAt && !op.After {
-				<-release
-			}
-			return nil
-		})
-		prepare(t, fault)
+		reads := holding(vfs.OpReadAt)
+		fault := vfs.NewFault(prepared(t), reads.hook)
 		p := start(t, fault, coordinator.Options{}, "g")
 		must(t, p.commit("g", commitOf("t", 0, 1)))
 		p.stop()
-		p = beginWith(t, fault, nil, coordinator.Options{}, func() { hold.Store(true) }, "g")
+		p = beginWith(t, fault, nil, coordinator.Options{}, reads.shut, "g")
 		synctest.Wait()
 		for name, err := range answers(p, "g") {
 			want := coordinator.ErrLoading
@@ -77,7 +68,7 @@ func TestWhileLoading(t *testing.T) {
 		if list, err := p.List(context.Background()); err != nil || len(list) != 0 {
 			t.Errorf("list: %v, %v", list, err)
 		}
-		close(release)
+		reads.open()
 		synctest.Wait()
 		if got := p.fetch("g", at("t", 0)); got.Offset != 1 {
 			t.Errorf("got %+v", got)
@@ -87,8 +78,7 @@ func TestWhileLoading(t *testing.T) {
 
 func TestRecordsOfALaterVersionAreNotServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		writer := begin(t, filesystem, coordinator.Options{})
 		partition, err := writer.take(context.Background(), slot.Of("g", slot.DefaultCount))
 		must(t, err)
@@ -119,8 +109,7 @@ func TestRecordsOfALaterVersionAreNotServed(t *testing.T) {
 // Whoever waits for the others to join is sent to the next coordinator when the slot is lost.
 func TestParkedRequestsOfALostSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		first := start(t, filesystem, coordinator.Options{}, "g")
 		done := make(chan error, 1)
 		go func() {
@@ -146,9 +135,7 @@ func TestParkedRequestsOfALostSlot(t *testing.T) {
 // A wait that its caller gives up is no failure of the slot.
 func TestEndOfTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		p := start(t, filesystem, coordinator.Options{}, "g")
+		p := start(t, prepared(t), coordinator.Options{}, "g")
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_, err := p.Join(ctx, "g", joining(""))
@@ -252,8 +239,7 @@ func TestFailedSync(t *testing.T) {
 // The log of a slot that is written again and again stays small, and its state what it was.
 func TestSlotsAreTrimmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		p := start(t, filesystem, coordinator.Options{}, "g")
 		member := p.lone("g", "i")
 		must(t, p.commitAs("g", member, commitOf("once", 0, 5)))

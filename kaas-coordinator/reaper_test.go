@@ -20,8 +20,7 @@ import (
 
 func TestTransactionsTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		options, parts := transactional()
 		p := start(t, filesystem, options, "tx", "idle", "g")
 		ctx := context.Background()
@@ -107,11 +106,9 @@ func TestTimeoutsOnAFullVolume(t *testing.T) {
 // A decision is never revoked, however long its markers take.
 func TestDecisionsDoNotTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
 		options, parts := transactional()
 		options.Transactions.IDExpiry = time.Hour
-		p := start(t, filesystem, options, "tx")
+		p := start(t, prepared(t), options, "tx")
 		parts.setBefore(isUnreachable)
 		producer := p.register("tx")
 		p.begin("tx", "", producer, partitionOf("t", 0))
@@ -130,8 +127,7 @@ func TestDecisionsDoNotTimeOut(t *testing.T) {
 
 func TestIDsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		options, _ := transactional()
 		options.Transactions.MaxTimeout = 30 * 24 * time.Hour
 		ids := []string{"tx", "used", "open", "never"}
@@ -203,8 +199,7 @@ func marksIn(t *testing.T, filesystem vfs.FS, number int) int {
 // The last marker of a producer goes after a day, unless the producer has staged offsets meanwhile: the marker that ends them must be told from late ones.
 func TestMarkersExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		options, _ := transactional()
 		options.Transactions.MaxTimeout = 90 * time.Hour
 		p := start(t, filesystem, options, "tx", "g")

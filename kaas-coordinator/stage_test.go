@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,10 +20,7 @@ import (
 
 func TestWhoStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, parts := transactional()
-		p := start(t, filesystem, options, "tx", "unknown", "g", "h", "")
+		p, parts := transacting(t, "tx", "unknown", "g", "h", "")
 		ctx := context.Background()
 		producer := p.register("tx")
 		other := coordinator.Producer{ID: 99}
@@ -71,10 +67,7 @@ func TestWhoStages(t *testing.T) {
 // Members are checked as for plain commits, save that nobody in particular may stage in a group with members (KIP-447).
 func TestMembersStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, _ := transactional()
-		p := start(t, filesystem, options, "tx", "g")
+		p, _ := transacting(t, "tx", "g")
 		ctx := context.Background()
 		member := p.lone("g", "")
 		producer := p.register("tx")
@@ -175,8 +168,7 @@ func TestStagedOffsetsSurviveAPowerCut(t *testing.T) {
 // A group that is deleted takes its staged offsets along, and the commit brings nothing back (as in Kafka).
 func TestGroupDeletionWithStagedOffsets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		options, _ := transactional()
 		p := start(t, filesystem, options, "tx", "g")
 		ctx := context.Background()
@@ -281,10 +273,7 @@ func batchSizes(t *testing.T, p *storage.Partition, from int64) []int {
 // A group without anything but offsets that were aborted is gone after a look.
 func TestGroupOfAbortedOffsetsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, _ := transactional()
-		p := start(t, filesystem, options, "tx", "g")
+		p, _ := transacting(t, "tx", "g")
 		producer := p.register("tx")
 		p.begin("tx", "g", producer, partitionOf("t", 0))
 		must(t, p.stageAs("tx", "g", producer, commitOf("in", 0, 5)))
@@ -300,16 +289,9 @@ func TestGroupOfAbortedOffsetsOnly(t *testing.T) {
 func TestMarkerOvertakesVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// The transaction's slot does not answer checks of its claim while it is held.
-		var hold atomic.Bool
-		release := make(chan struct{})
 		claims := "__coordinator/" + slot.DirName(slot.Of("tx", slot.DefaultCount))
-		fault := vfs.NewFault(vfs.NewMem(64<<20), func(op vfs.Op) error {
-			if hold.Load() && op.Kind == vfs.OpCheck && !op.After && op.Path == claims {
-				<-release
-			}
-			return nil
-		})
-		prepare(t, fault)
+		checks := &gate{of: func(op vfs.Op) bool { return op.Kind == vfs.OpCheck && op.Path == claims }}
+		fault := vfs.NewFault(prepared(t), checks.hook)
 		options, _ := transactional()
 		p := start(t, fault, options, "tx", "g")
 		if slot.Of("tx", slot.DefaultCount) == slot.Of("g", slot.DefaultCount) {
@@ -317,7 +299,7 @@ func TestMarkerOvertakesVerification(t *testing.T) {
 		}
 		producer := p.register("tx")
 		p.begin("tx", "g", producer, partitionOf("t", 0))
-		hold.Store(true)
+		checks.shut()
 		time.Sleep(time.Millisecond) // no check before counts
 		staged := make(chan error, 1)
 		go func() { staged <- p.stageAs("tx", "g", producer, commitOf("in", 0, 5)) }()
@@ -327,8 +309,7 @@ func TestMarkerOvertakesVerification(t *testing.T) {
 		}
 		// It was verified, but has not heard of it. The decision would hang as the check does: the marker comes as if from elsewhere.
 		must(t, p.WriteOffsetMarker(context.Background(), slot.Of("g", slot.DefaultCount), coordinator.Marker{ProducerID: producer.ID, Identity: 1000}))
-		hold.Store(false)
-		close(release)
+		checks.open()
 		wants(t, <-staged, coordinator.ErrInvalidTransactionState)
 		fetched, err := p.Fetch(context.Background(), "g", coordinator.FetchRequest{RequireStable: true, Partitions: []offset.Partition{at("in", 0)}})
 		must(t, err)
@@ -338,11 +319,9 @@ func TestMarkerOvertakesVerification(t *testing.T) {
 
 func TestStagingWithoutVerification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
 		options, _ := transactional()
 		options.Transactions.SkipVerification = true
-		p := start(t, filesystem, options, "g")
+		p := start(t, prepared(t), options, "g")
 		must(t, p.stageAs("elsewhere", "g", coordinator.Producer{ID: 7}, commitOf("in", 0, 5)))
 		m := coordinator.Marker{ProducerID: 7, Commit: true, Identity: 3}
 		// A repeated marker is answered like the first, and one that is late does nothing.
@@ -361,18 +340,11 @@ func TestStagingWithoutVerification(t *testing.T) {
 // A repeated marker is answered when the first is durable, not before.
 func TestRepeatedMarkerWaitsForTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var held atomic.Bool
-		release := make(chan struct{})
-		fault := vfs.NewFault(vfs.NewMem(64<<20), func(op vfs.Op) error {
-			if held.Load() && op.Kind == vfs.OpSync && !op.After {
-				<-release
-			}
-			return nil
-		})
-		prepare(t, fault)
+		syncs := holding(vfs.OpSync)
+		fault := vfs.NewFault(prepared(t), syncs.hook)
 		options, _ := transactional()
 		p := start(t, fault, options, "g")
-		held.Store(true)
+		syncs.shut()
 		done := make(chan error, 2)
 		for range 2 {
 			go func() {
@@ -383,8 +355,7 @@ func TestRepeatedMarkerWaitsForTheFirst(t *testing.T) {
 		if len(done) > 0 {
 			t.Error("a marker was answered before its sync")
 		}
-		held.Store(false)
-		close(release)
+		syncs.open()
 		must(t, <-done)
 		must(t, <-done)
 	})

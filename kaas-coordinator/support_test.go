@@ -46,6 +46,14 @@ func prepare(t testing.TB, filesystem vfs.FS) {
 	must(t, dir.Close())
 }
 
+// prepared is a file system in memory with the coordinator directory.
+func prepared(t testing.TB) *vfs.Mem {
+	t.Helper()
+	filesystem := vfs.NewMem(64 << 20)
+	prepare(t, filesystem)
+	return filesystem
+}
+
 // begin starts a coordinator of the slots of these ids. Stop it with stop, or let the test.
 func begin(t testing.TB, filesystem vfs.FS, o coordinator.Options, ids ...string) *process {
 	t.Helper()

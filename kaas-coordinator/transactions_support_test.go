@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/kaas-rs/kaas/kaas-coordinator"
@@ -103,6 +104,13 @@ func (p *participants) outcomes(at coordinator.TransactionPartition) string {
 func transactional() (coordinator.Options, *participants) {
 	p := newParticipants()
 	return coordinator.Options{ProducerIDs: &producerIDs{}, Delivery: p}, p
+}
+
+// transacting starts a coordinator of the slots of these ids, with participants of its own. It needs a synctest bubble.
+func transacting(t testing.TB, ids ...string) (*process, *participants) {
+	t.Helper()
+	options, parts := transactional()
+	return start(t, prepared(t), options, ids...), parts
 }
 
 func partitionOf(topic string, partition int32) coordinator.TransactionPartition {

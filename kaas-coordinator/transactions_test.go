@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,10 +18,7 @@ import (
 
 func TestTransactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, parts := transactional()
-		p := start(t, filesystem, options, "tx", "g")
+		p, parts := transacting(t, "tx", "g")
 		ctx := context.Background()
 		at0 := partitionOf("t", 0)
 		producer := p.register("tx")
@@ -60,11 +56,9 @@ func TestTransactions(t *testing.T) {
 
 func TestRegistrationRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
 		options, _ := transactional()
 		options.Transactions.MaxTimeout = time.Hour
-		p := start(t, filesystem, options, "tx")
+		p := start(t, prepared(t), options, "tx")
 		ctx := context.Background()
 		cases := []struct {
 			name    string
@@ -101,10 +95,7 @@ func TestRegistrationRules(t *testing.T) {
 // Another instance aborts what the first left open, and gets an epoch two above.
 func TestRegistrationAbortsWhatIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, parts := transactional()
-		p := start(t, filesystem, options, "tx", "g")
+		p, parts := transacting(t, "tx", "g")
 		ctx := context.Background()
 		at0 := partitionOf("t", 0)
 		old := p.register("tx")
@@ -151,10 +142,7 @@ func asked(p *process, id string, producer coordinator.Producer) map[string]erro
 
 func TestWhoAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
-		options, _ := transactional()
-		p := start(t, filesystem, options, "tx", "unknown")
+		p, _ := transacting(t, "tx", "unknown")
 		ctx := context.Background()
 		producer := p.register("tx")
 		cases := []struct {
@@ -201,11 +189,9 @@ func (p *process) list(f coordinator.TransactionFilter) coordinator.TransactionL
 
 func TestListTransactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
 		options, parts := transactional()
 		ids := []string{"a-done", "b-empty", "c-open", "d-prepared"}
-		p := start(t, filesystem, options, ids...)
+		p := start(t, prepared(t), options, ids...)
 		ctx := context.Background()
 		at0 := partitionOf("t", 0)
 		producers := map[string]coordinator.Producer{}
@@ -251,20 +237,13 @@ func TestListTransactions(t *testing.T) {
 // A list without what a slot that loads holds would let tools abort what they take for forgotten.
 func TestListWhileLoading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var hold atomic.Bool
-		release := make(chan struct{})
-		fault := vfs.NewFault(vfs.NewMem(64<<20), func(op vfs.Op) error {
-			if hold.Load() && op.Kind == vfs.OpReadAt && !op.After {
-				<-release
-			}
-			return nil
-		})
-		prepare(t, fault)
+		reads := holding(vfs.OpReadAt)
+		fault := vfs.NewFault(prepared(t), reads.hook)
 		options, _ := transactional()
 		p := start(t, fault, options, "tx")
 		producer := p.register("tx")
 		p.stop()
-		p = beginWith(t, fault, nil, options, func() { hold.Store(true) }, "tx")
+		p = beginWith(t, fault, nil, options, reads.shut, "tx")
 		synctest.Wait()
 		_, err := p.ListTransactions(context.Background(), coordinator.TransactionFilter{})
 		wants(t, err, coordinator.ErrLoading)
@@ -274,7 +253,7 @@ func TestListWhileLoading(t *testing.T) {
 			}
 		}
 		wants(t, p.WriteOffsetMarker(context.Background(), slot.Of("tx", slot.DefaultCount), coordinator.Marker{}), coordinator.ErrLoading)
-		close(release)
+		reads.open()
 		synctest.Wait()
 		if list := p.list(coordinator.TransactionFilter{}); len(list.Transactions) != 1 {
 			t.Errorf("listed %+v", list)
@@ -285,8 +264,7 @@ func TestListWhileLoading(t *testing.T) {
 // Where nobody gives out producer ids or delivers markers, the zero options say so, and nothing is lost.
 func TestWithoutProducerIDsOrDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		p := start(t, filesystem, coordinator.Options{}, "tx")
 		_, err := p.InitProducerID(context.Background(), "tx", nobodyYet())
 		wants(t, err, group.ErrNotAvailable)

@@ -3,7 +3,6 @@ package coordinator_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -18,8 +17,7 @@ import (
 // A coordinator that was replaced tells nobody anything, least of all that they are fenced.
 func TestReplacedCoordinatorRefusesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		options, _ := transactional()
 		ask := map[string]func(*process, coordinator.Producer) error{
 			"add": func(p *process, as coordinator.Producer) error {
@@ -64,59 +62,11 @@ func TestReplacedCoordinatorRefusesNobody(t *testing.T) {
 	})
 }
 
-// gate holds the calls of one process to its file system while it is shut, and fails them once the power is gone.
-type gate struct {
-	mu   sync.Mutex
-	held chan struct{} // nil: open
-	dead bool
-}
-
-var errPower = errors.New("power cut")
-
-func (g *gate) cut() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.dead = true
-}
-
-func (g *gate) shut() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.held == nil {
-		g.held = make(chan struct{})
-	}
-}
-
-func (g *gate) open() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.held != nil {
-		close(g.held)
-		g.held = nil
-	}
-}
-
-func (g *gate) hook(op vfs.Op) error {
-	g.mu.Lock()
-	held := g.held
-	g.mu.Unlock()
-	if held != nil && !op.After {
-		<-held
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.dead {
-		return errPower
-	}
-	return nil
-}
-
 // A leader that freezes while it stores a decision has decided nothing until its successor finds the record, and sends no marker when it thaws: the
 // successor may have decided otherwise.
 func TestFrozenDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		options, parts := transactional()
 		at0 := partitionOf("t", 0)
 		ctx := context.Background()
@@ -148,8 +98,7 @@ func TestFrozenDecision(t *testing.T) {
 // The marker of a transaction that a replaced leader still sends never ends the producer's next one, in partitions and groups alike.
 func TestLateMarkerOfAReplacedLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		options, parts := transactional()
 		at0 := partitionOf("t", 0)
 		ctx := context.Background()
@@ -213,8 +162,7 @@ func TestLateMarkerOfAReplacedLeader(t *testing.T) {
 // What the first leader decided the second completes, and the other way around nothing is decided twice.
 func TestTakeoverOfADecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		filesystem := vfs.NewMem(64 << 20)
-		prepare(t, filesystem)
+		filesystem := prepared(t)
 		options, parts := transactional()
 		at0 := partitionOf("t", 0)
 		ctx := context.Background()
