@@ -25,7 +25,7 @@ func (s *stores) fileSystems(o Options) (data, cluster vfs.FS, path string, err 
 	}
 	if inMemory != nil {
 		both := wrap(inMemory)
-		return both, both, clusterPath, nil
+		return both, both, config.ClusterName, nil
 	}
 	if data, err = s.openDirectory(o.Config.DataDir, "data directory"); err != nil {
 		return nil, nil, "", err
@@ -35,9 +35,6 @@ func (s *stores) fileSystems(o Options) (data, cluster vfs.FS, path string, err 
 	}
 	return wrap(data), wrap(cluster), ".", nil
 }
-
-// clusterPath is the cluster directory inside the data directory; no topic's directory can have this name.
-const clusterPath = "__cluster"
 
 func (s *stores) openDirectory(path, what string) (vfs.FS, error) {
 	if err := makeDirectory(path); err != nil {

@@ -94,19 +94,19 @@ func (b *builder) clusterDir(dataDir string) string {
 		b.rejectValue(keyClusterDir, set, "It needs a data directory beside it")
 		return ""
 	case set != "" && amongTopics(dataDir, filepath.Clean(set)):
-		b.rejectValue(keyClusterDir, set, "It must not lie where the data directory keeps topics; inside the data directory only "+clusterName+" is free")
+		b.rejectValue(keyClusterDir, set, "It must not lie where the data directory keeps topics; inside the data directory only "+ClusterName+" is free")
 		return ""
 	case set != "":
 		return filepath.Clean(set)
 	case dataDir == "":
 		return ""
 	default:
-		return filepath.Join(dataDir, clusterName)
+		return filepath.Join(dataDir, ClusterName)
 	}
 }
 
-// clusterName is the one name in a data directory that no topic can have.
-const clusterName = "__cluster"
+// ClusterName is the cluster directory in a data directory: the one name there that no topic's directory can have.
+const ClusterName = "__cluster"
 
 // amongTopics reports whether a cluster directory is the data directory itself, or lies in it under a name that a topic could have.
 func amongTopics(dataDir, clusterDir string) bool {
@@ -115,7 +115,7 @@ func amongTopics(dataDir, clusterDir string) bool {
 		return false // one is relative and the other is not: nothing is known
 	}
 	first, _, _ := strings.Cut(filepath.ToSlash(inside), "/")
-	return first != ".." && first != clusterName
+	return first != ".." && first != ClusterName
 }
 
 // brokerID is broker.id or node.id; Kafka's -1, "choose for me", becomes 0.

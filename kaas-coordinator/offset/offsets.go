@@ -28,7 +28,7 @@ func (o *Offsets) Apply(r slot.Record) error {
 		case slot.KindOffset:
 			o.Remove(at)
 		case slot.KindPending:
-			o.Unstage(r.Key.ProducerID, at)
+			o.unstage(r.Key.ProducerID, at)
 		default:
 		}
 		return nil
@@ -138,7 +138,7 @@ func (o *Offsets) Forget(partitions []Partition) {
 	for _, at := range partitions {
 		o.Remove(at)
 		for producer := range o.pending {
-			o.Unstage(producer, at)
+			o.unstage(producer, at)
 		}
 	}
 }

@@ -20,8 +20,8 @@ func (o *Offsets) Stage(producerID int64, at Partition, c Committed) {
 	staged[at] = c
 }
 
-// Unstage forgets a staged offset.
-func (o *Offsets) Unstage(producerID int64, at Partition) {
+// unstage forgets a staged offset.
+func (o *Offsets) unstage(producerID int64, at Partition) {
 	staged := o.pending[producerID]
 	delete(staged, at)
 	if len(staged) == 0 {
@@ -71,7 +71,7 @@ func (o *Offsets) Complete(producerID int64, partitions []Partition, commit bool
 		if commit && o.isLater(at, staged) {
 			o.Commit(at, staged)
 		}
-		o.Unstage(producerID, at)
+		o.unstage(producerID, at)
 	}
 }
 

@@ -105,12 +105,8 @@ func (h *Handlers) addOrVerify(ctx context.Context, wanted *kmsg.AddPartitionsTo
 		return
 	}
 	results, err := h.Transactions.VerifyPartitions(ctx, wanted.TransactionalID, producer, names)
-	if err != nil {
-		setEach(partitions, err)
-		return
-	}
 	for i := range partitions {
-		partitions[i].err = results[i]
+		partitions[i].err = errorAt(results, i, err)
 	}
 }
 

@@ -60,7 +60,7 @@ func (h *Handlers) planGrowth(conn *protocol.Conn, request *kmsg.CreatePartition
 			continue
 		case twice[name]:
 			answered[name] = true
-			g.err = refuse(kerr.InvalidRequest, "the request names the topic more than once")
+			g.err = errTopicTwice
 		default:
 			g.before, g.err = h.checkGrowth(conn, snapshot, g.wanted)
 		}

@@ -63,7 +63,7 @@ func (h *Handlers) planTopics(conn *protocol.Conn, request *kmsg.CreateTopicsReq
 			continue
 		case twice[name]:
 			answered[name] = true
-			c.err = refuse(kerr.InvalidRequest, "the request names the topic more than once")
+			c.err = errTopicTwice
 		case !anyTopic && !h.mayTopic(conn, kmsg.ACLOperationCreate, name):
 			c.err = kerr.TopicAuthorizationFailed
 		default:

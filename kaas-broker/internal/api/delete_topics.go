@@ -77,7 +77,7 @@ func removalsOf(request *kmsg.DeleteTopicsRequest) []*removal {
 		case one.name == nil && one.id == uuid.Nil:
 			one.err = refuse(kerr.InvalidRequest, "neither a name nor an id is given")
 		case one.name != nil && byName[*one.name] != nil:
-			byName[*one.name].err = refuse(kerr.InvalidRequest, "the request names the topic more than once")
+			byName[*one.name].err = errTopicTwice
 			continue
 		case one.name == nil && byID[one.id] != nil:
 			byID[one.id].err = refuse(kerr.InvalidRequest, "the request names the topic id more than once")

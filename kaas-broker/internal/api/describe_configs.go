@@ -61,9 +61,9 @@ func (h *Handlers) configEntries(conn *protocol.Conn, snapshot *catalog.Snapshot
 	}
 	switch {
 	case resource.kind == kmsg.ConfigResourceTypeTopic:
-		topic, known := snapshot.ByName(resource.name)
-		if !known {
-			return nil, kerr.UnknownTopicOrPartition
+		topic, err := findTopic(snapshot, resource.name)
+		if err != nil {
+			return nil, err
 		}
 		return described(names, topicKeyNames(), func(names []string) []configdef.Entry {
 			return topicconfig.Describe(h.Config.Values, topic.Overrides, names)
@@ -93,17 +93,17 @@ func described(wanted []string, existing map[string]bool, describe func(names []
 }
 
 func topicKeyNames() map[string]bool {
-	names := map[string]bool{}
-	for _, key := range topicconfig.Keys() {
-		names[key.Name] = true
-	}
-	return names
+	return namesOf(topicconfig.Keys(), func(k topicconfig.Key) string { return k.Name })
 }
 
 func brokerKeyNames() map[string]bool {
-	names := map[string]bool{}
-	for _, key := range config.Keys() {
-		names[key.Name] = true
+	return namesOf(config.Keys(), func(k config.Key) string { return k.Name })
+}
+
+func namesOf[K any](keys []K, name func(K) string) map[string]bool {
+	names := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		names[name(key)] = true
 	}
 	return names
 }

@@ -33,8 +33,7 @@ func (h *Handlers) describeProducers(ctx context.Context, r *protocol.Request, r
 			row := &answer.Partitions[i]
 			row.Partition, row.ActiveProducers = index, []kmsg.DescribeProducersResponseTopicPartitionActiveProducer{}
 			if err != nil {
-				refused := kafkaError(err)
-				row.ErrorCode, row.ErrorMessage = refused.Code, shortened(refused.Description)
+				row.ErrorCode, row.ErrorMessage = plainly(err)
 				continue
 			}
 			row.ErrorCode = codeOf(h.producersOf(ctx, r, topic, row))

@@ -137,6 +137,20 @@ func codeFor(key, version int16, err error) int16 {
 // maxMessage bounds an error message, in bytes: old versions count them in 16 bits.
 const maxMessage = 1024
 
+// plainly is the code of an error with Kafka's own words for it.
+func plainly(err error) (code int16, message *string) {
+	known := kafkaError(err)
+	return known.Code, shortened(known.Description)
+}
+
+// errorAt is one of several results, or the error of them all.
+func errorAt(results []error, i int, whole error) error {
+	if whole != nil {
+		return whole
+	}
+	return results[i]
+}
+
 // messageOf is the text that goes with a code to the client; nil where the code says everything.
 func messageOf(err error) *string {
 	if _, bare := err.(*kerr.Error); bare { //nolint:errorlint // a wrapped one has more to say

@@ -51,8 +51,7 @@ func (h *Handlers) coordinatorOf(conn *protocol.Conn, of int8, key string) kmsg.
 	row := kmsg.NewFindCoordinatorResponseCoordinator()
 	row.Key, row.NodeID, row.Port, row.ErrorMessage = key, -1, -1, new(string)
 	if err := h.coordinates(conn, of, key); err != nil {
-		refused := kafkaError(err)
-		row.ErrorCode, row.ErrorMessage = refused.Code, shortened(refused.Description)
+		row.ErrorCode, row.ErrorMessage = plainly(err)
 		return row
 	}
 	self := h.endpoint(conn.Listener())

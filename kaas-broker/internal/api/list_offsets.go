@@ -102,11 +102,8 @@ func (h *Handlers) beginListOffsets(ctx context.Context, r *protocol.Request, sn
 func (h *Handlers) offsetsOf(ctx context.Context, r *protocol.Request, request *kmsg.ListOffsetsRequest, topic *catalog.Topic,
 	wanted *kmsg.ListOffsetsRequestTopicPartition, row *kmsg.ListOffsetsResponseTopicPartition,
 ) error {
-	p, err := h.partition(topic, wanted.Partition)
+	p, err := h.partitionAt(topic, wanted.Partition, wanted.CurrentLeaderEpoch)
 	if err != nil {
-		return err
-	}
-	if err := checkLeaderEpoch(p, wanted.CurrentLeaderEpoch); err != nil {
 		return err
 	}
 	found := *row

@@ -1,9 +1,15 @@
 package api
 
-import "github.com/twmb/franz-go/pkg/kmsg"
+import (
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
 
 // A request may name a topic, a partition or a group more than once. What is done then is Kafka's choice and differs between APIs: every mention is refused,
 // the first counts, or the last.
+
+// errTopicTwice refuses every mention of a topic that admin requests name more than once.
+var errTopicTwice = refuse(kerr.InvalidRequest, "the request names the topic more than once")
 
 // repeated are the keys that a request names more than once.
 func repeated[K comparable, E any](elements []E, key func(*E) K) map[K]bool {

@@ -105,11 +105,7 @@ func (h *Handlers) commit(ctx context.Context, c *commitCall) error {
 		return context.Cause(ctx)
 	}
 	for i, row := range c.rows {
-		one := err
-		if one == nil {
-			one = results[i]
-		}
-		row.ErrorCode = codeOf(one)
+		row.ErrorCode = codeOf(errorAt(results, i, err))
 	}
 	return nil
 }

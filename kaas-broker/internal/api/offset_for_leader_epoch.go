@@ -40,11 +40,8 @@ func (h *Handlers) offsetForLeaderEpoch(ctx context.Context, r *protocol.Request
 func (h *Handlers) endOfEpoch(ctx context.Context, r *protocol.Request, topic *catalog.Topic,
 	wanted *kmsg.OffsetForLeaderEpochRequestTopicPartition, row *kmsg.OffsetForLeaderEpochResponseTopicPartition,
 ) error {
-	p, err := h.partition(topic, wanted.Partition)
+	p, err := h.partitionAt(topic, wanted.Partition, wanted.CurrentLeaderEpoch)
 	if err != nil {
-		return err
-	}
-	if err := checkLeaderEpoch(p, wanted.CurrentLeaderEpoch); err != nil {
 		return err
 	}
 	epoch, end := p.OffsetForLeaderEpoch(storage.Epoch(wanted.LeaderEpoch))

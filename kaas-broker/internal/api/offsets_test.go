@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"github.com/kaas-rs/kaas/kaas-storage"
 )
 
 func listRequest(version int16, topic string, partition int32, timestamp int64) *kmsg.ListOffsetsRequest {
@@ -181,11 +179,7 @@ func TestOffsetForLeaderEpoch(t *testing.T) {
 	topic := b.topic("t", 1)
 	b.write("t", 0, "a", "b")
 	first := int32(b.partition(topic, 0).Epoch())
-	thief := b.steal(topic, 0)
-	ticket, err := thief.Append(records(t, "c"), storage.AppendOptions{})
-	must(t, err)
-	must(t, ticket.WaitDurable(t.Context()))
-	must(t, thief.Handover(t.Context()))
+	b.writeElsewhere(topic, 0, records(t, "c"))
 	b.produce("t", 0, records(t, "lost"))
 	current := int32(b.regain(topic, 0).Epoch())
 	b.write("t", 0, "d")

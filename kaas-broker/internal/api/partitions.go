@@ -23,6 +23,10 @@ func (h *Handlers) topicFor(conn *protocol.Conn, snapshot *catalog.Snapshot, ope
 	if !h.mayTopic(conn, operation, name) {
 		return nil, kerr.TopicAuthorizationFailed
 	}
+	return findTopic(snapshot, name)
+}
+
+func findTopic(snapshot *catalog.Snapshot, name string) (*catalog.Topic, error) {
 	topic, known := snapshot.ByName(name)
 	if !known {
 		return nil, kerr.UnknownTopicOrPartition
@@ -47,6 +51,15 @@ func (h *Handlers) awaitServed(ctx context.Context, topic *catalog.Topic, first 
 		// What became of it is the business of whoever uses the partition.
 		_, _ = h.Partitions.Await(ctx, topic, index)
 	}
+}
+
+// partitionAt is partition for a client that may say which leader epoch it believes to be current.
+func (h *Handlers) partitionAt(topic *catalog.Topic, index, believed int32) (*storage.Partition, error) {
+	p, err := h.partition(topic, index)
+	if err != nil {
+		return nil, err
+	}
+	return p, checkLeaderEpoch(p, believed)
 }
 
 // checkLeaderEpoch compares the epoch that a client believes to be current with the partition's (KIP-320); -1 is not checked.

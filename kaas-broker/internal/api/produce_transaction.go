@@ -96,11 +96,7 @@ func (c *produceCall) ask(ctx context.Context, id string, producer coordinator.P
 	}
 	results, err := c.handlers.Transactions.VerifyPartitions(ctx, id, producer, names)
 	for i, pending := range unknown {
-		answer := err
-		if err == nil {
-			answer = results[i]
-		}
-		pending.err = verificationError(answer)
+		pending.err = verificationError(errorAt(results, i, err))
 		c.noteVerification(ctx, pending)
 	}
 }

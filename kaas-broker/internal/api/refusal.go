@@ -31,9 +31,9 @@ func (h *Handlers) refusalOf(subject string, err error) (code int16, message *st
 	switch known := kafkaError(err); {
 	case known == kerr.UnknownServerError || known == kerr.KafkaStorageError:
 		h.Logger.Error().Err(err).Str("subject", subject).Msg("admin request failed")
-		return known.Code, shortened(known.Description)
+		return plainly(err)
 	case err == error(known): //nolint:errorlint // not wrapped: there is nothing more to say
-		return known.Code, shortened(known.Description)
+		return plainly(err)
 	default:
 		return known.Code, messageOf(err)
 	}

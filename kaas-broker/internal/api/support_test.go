@@ -173,6 +173,17 @@ func (b *bench) steal(topic *catalog.Topic, index int32) *storage.Partition {
 	return p
 }
 
+// writeElsewhere lets another owner take a partition, append to it and hand it over. It returns the other's epoch.
+func (b *bench) writeElsewhere(topic *catalog.Topic, index int32, records batch.Batch) storage.Epoch {
+	b.t.Helper()
+	thief := b.steal(topic, index)
+	ticket, err := thief.Append(records, storage.AppendOptions{})
+	must(b.t, err)
+	must(b.t, ticket.WaitDurable(context.Background()))
+	must(b.t, thief.Handover(context.Background()))
+	return thief.Epoch()
+}
+
 // start passes a request through the wire format and begins it.
 func (b *bench) start(ctx context.Context, request kmsg.Request) (codec.RequestHeader, protocol.FinishFunc) {
 	b.t.Helper()

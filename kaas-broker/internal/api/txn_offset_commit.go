@@ -47,10 +47,7 @@ func (h *Handlers) txnOffsetCommit(ctx context.Context, r *protocol.Request, req
 		return nil, context.Cause(ctx)
 	}
 	for i, row := range rows {
-		one := err
-		if one == nil {
-			one = results[i]
-		}
+		one := errorAt(results, i, err)
 		if request.Version < stageKnowsLoading && errors.Is(one, coordinator.ErrLoading) {
 			one = kerr.CoordinatorNotAvailable
 		}

@@ -42,14 +42,6 @@ func (h *Handlers) writeTxnMarkers(ctx context.Context, r *protocol.Request, req
 	return response, ctx.Err()
 }
 
-func findTopic(snapshot *catalog.Snapshot, name string) (*catalog.Topic, error) {
-	topic, known := snapshot.ByName(name)
-	if !known {
-		return nil, kerr.UnknownTopicOrPartition
-	}
-	return topic, nil
-}
-
 // markTopic writes a marker to partitions of one topic, once to each, and answers each mention. refused is why there is no topic.
 func (h *Handlers) markTopic(
 	ctx context.Context, marker *kmsg.WriteTxnMarkersRequestMarker, topic *catalog.Topic, refused error, partitions []int32,

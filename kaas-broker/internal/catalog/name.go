@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MaxNameLength is the longest topic name, in bytes.
-const MaxNameLength = 249
+// maxNameLength is the longest topic name, in bytes.
+const maxNameLength = 249
 
 // What is wrong with a topic's name.
 var (
@@ -28,8 +28,8 @@ func ValidateName(name string) error {
 		return fmt.Errorf("%w: it is empty", ErrInvalidName)
 	case name == "." || name == "..":
 		return fmt.Errorf("%w: %q has a meaning of its own as a file name", ErrInvalidName, name)
-	case len(name) > MaxNameLength:
-		return fmt.Errorf("%w: it has %d characters, the longest allowed has %d", ErrInvalidName, len(name), MaxNameLength)
+	case len(name) > maxNameLength:
+		return fmt.Errorf("%w: it has %d characters, the longest allowed has %d", ErrInvalidName, len(name), maxNameLength)
 	case name == metadataTopic:
 		return fmt.Errorf("%w: %s", ErrReservedName, name)
 	}
