@@ -41,7 +41,7 @@ func fetched(t *testing.T, address, topic string) kmsg.FetchResponseTopicPartiti
 	return response.(*kmsg.FetchResponse).Topics[0].Partitions[0]
 }
 
-// eachFile calls act with the files below dir whose name has the suffix, or begins with it.
+// eachFile calls act with the files below dir whose name contains part.
 func eachFile(t *testing.T, dir, part string, act func(path string) error) {
 	t.Helper()
 	found := 0

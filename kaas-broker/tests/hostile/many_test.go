@@ -122,13 +122,7 @@ func TestMoreConnectionsThanDescriptors(t *testing.T) {
 	made := bomb(t, 0, 1000, 1)
 	first := dial(t, broker.Bootstrap())
 	for range 800 {
-		connection, err := connect(broker.Bootstrap())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { connection.Close() })
-		_ = connection.send(kmsg.NewPtrApiVersionsRequest())
-		defer connection.Close()
+		_ = dial(t, broker.Bootstrap()).send(kmsg.NewPtrApiVersionsRequest())
 	}
 	time.Sleep(time.Second)
 	codes := map[int16]int{}
