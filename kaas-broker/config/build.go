@@ -242,12 +242,7 @@ func (b *builder) text(key string) string { return b.values.value(key).Text() }
 
 func (b *builder) integer(key string) int { return int(b.values.value(key).Int64()) }
 
-// milliseconds reads a duration; what is too long for one becomes the longest, 292 years.
-func (b *builder) milliseconds(key string) time.Duration {
-	const most = math.MaxInt64 / int64(time.Millisecond)
-	count := b.values.value(key).Int64()
-	return time.Duration(min(max(count, -most), most)) * time.Millisecond
-}
+func (b *builder) milliseconds(key string) time.Duration { return b.values.value(key).Milliseconds() }
 
 // show puts what was decided under Kafka's names, so that DescribeConfigs tells what holds.
 func (b *builder) show(c *Config) {

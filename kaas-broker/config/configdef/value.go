@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Value is a parsed value of any type. The zero Value is an empty string.
@@ -23,6 +24,12 @@ func (v Value) Bool() bool { return v.number != 0 }
 
 // Int64 returns the value of an INT, SHORT or LONG key.
 func (v Value) Int64() int64 { return v.number }
+
+// Milliseconds returns the value of a key in milliseconds as a duration. What is too long for one becomes the longest, 292 years.
+func (v Value) Milliseconds() time.Duration {
+	const most = math.MaxInt64 / int64(time.Millisecond)
+	return time.Duration(min(max(v.number, -most), most)) * time.Millisecond
+}
 
 // Float64 returns the value of a DOUBLE key.
 func (v Value) Float64() float64 { return v.real }

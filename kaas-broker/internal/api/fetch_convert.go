@@ -24,7 +24,7 @@ func (c *fetchCall) readConverted(ctx context.Context, row *fetchRow, wanted *fe
 			return err
 		}
 		if section == nil {
-			return row.over()
+			return row.ended()
 		}
 		data, err := sectionBytes(section)
 		section.Release()

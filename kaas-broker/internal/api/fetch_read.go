@@ -113,7 +113,7 @@ func (c *fetchCall) readOne(ctx context.Context, row *fetchRow, snapshot *catalo
 		return err
 	}
 	if section == nil {
-		return row.over()
+		return row.ended()
 	}
 	row.section, row.size = section, int(section.Size())
 	row.full = section.More() || row.size >= int(wanted.MaxBytes)
@@ -123,8 +123,8 @@ func (c *fetchCall) readOne(ctx context.Context, row *fetchRow, snapshot *catalo
 	return nil
 }
 
-// over is why a partition without anything to read will not get anything: its leadership has ended.
-func (r *fetchRow) over() error {
+// ended is why a partition without anything to read will not get anything: its leadership has ended.
+func (r *fetchRow) ended() error {
 	if leads(r.partition) {
 		return nil
 	}

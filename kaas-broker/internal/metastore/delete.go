@@ -13,6 +13,7 @@ import (
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-storage/topicdir"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
 // deletion is a topic whose end has been decided.
@@ -62,7 +63,7 @@ func (s *Store) retire(ctx context.Context, r *record) error {
 		note.topic = s.topic(r)
 	}
 	failed := s.writeNote(note)
-	if failed != nil && removeDurably(s.deletions.Remove(noteName(r.ID)), s.deletions.Sync) == nil {
+	if failed != nil && removeDurably(s.deletions, noteName(r.ID)) == nil {
 		return failed
 	}
 	// A note that could be neither written nor removed may be there, and would delete at the next start what clients write until then.
@@ -115,7 +116,7 @@ func (s *Store) free(ctx context.Context, d *deletion) error {
 		if err := s.removeManifests(d.Name); err != nil {
 			return err
 		}
-		if err := removeDurably(s.states.Remove(stateFile(d.Name)), s.states.Sync); err != nil {
+		if err := removeDurably(s.states, stateFile(d.Name)); err != nil {
 			return fmt.Errorf("remove topic state: %w", err)
 		}
 		s.forget(d.Name)
@@ -135,14 +136,14 @@ func (s *Store) raiseFloor(ctx context.Context, d *deletion) error {
 // finishDeletions tries again to free the names of deleted topics.
 func (s *Store) finishDeletions(ctx context.Context, report func(Problem)) {
 	for _, d := range s.pending(func(d *deletion) bool { return !d.freed }) {
-		if err := s.free(ctx, d); err != nil && !isDone(err) {
+		if err := s.free(ctx, d); err != nil && !isOfContext(err) {
 			report(Problem{Topic: d.Name, Reason: "deleted topic cannot be cleared away yet: " + err.Error()})
 		}
 	}
 }
 
-// isDone says whether an error is that of a context.
-func isDone(err error) bool {
+// isOfContext says whether an error is that of a context.
+func isOfContext(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
@@ -163,55 +164,12 @@ func (s *Store) removeManifests(topic string) error {
 	return nil
 }
 
-func removeDurably(removed error, sync func() error) error {
-	if removed != nil && !errors.Is(removed, fs.ErrNotExist) {
-		return removed
-	}
-	return sync()
-}
-
-// sweepPause is the time between two attempts at directories that could not be removed.
-const sweepPause = 30 * time.Second
-
-// Sweep removes the directories of deleted topics. It holds up no other change. What fails is logged and tried again half a minute later.
-func (s *Store) Sweep(ctx context.Context) {
-	release, err := s.acquire(ctx)
-	if err != nil {
-		return
-	}
-	now := time.Now()
-	pending := s.pending(func(d *deletion) bool { return d.freed && !now.Before(d.retryAt) })
-	for _, d := range pending {
-		d.retryAt = now.Add(sweepPause)
-	}
-	release()
-	for _, d := range pending {
-		if err := s.destroy(ctx, d); err != nil && ctx.Err() == nil {
-			s.options.Logger.Warn().Err(err).Str("topic", d.Name).Stringer("id", d.ID).Msg("directories of a deleted topic could not be removed yet")
-		}
-	}
-}
-
-// destroy removes the directories of one deleted topic, and then the note of its deletion.
-func (s *Store) destroy(ctx context.Context, d *deletion) error {
-	if err := topicdir.Delete(ctx, s.options.Volume, d.dirs(), s.options.Cluster.RaiseEpochFloor); err != nil {
+// removeDurably removes a file, if it is there.
+func removeDurably(dir vfs.Dir, name string) error {
+	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if s.options.Forget != nil {
-		if err := s.options.Forget(ctx, d.Name, d.ID); err != nil {
-			return fmt.Errorf("forget the topic: %w", err)
-		}
-	}
-	release, err := s.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := removeDurably(s.deletions.Remove(noteName(d.ID)), s.deletions.Sync); err != nil {
-		return fmt.Errorf("remove note of deletion: %w", err)
-	}
-	delete(s.deleting, d.ID)
-	return nil
+	return dir.Sync()
 }
 
 func (s *Store) pending(which func(*deletion) bool) []*deletion {

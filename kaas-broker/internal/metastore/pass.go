@@ -1,6 +1,7 @@
 package metastore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -81,29 +82,20 @@ func (s *Store) pass(ctx context.Context) error {
 
 // follow makes of a topic what its manifest says.
 func (s *Store) follow(ctx context.Context, f *file, report func(Problem)) error {
-	m := f.manifest
-	r := s.records[m.topic]
-	if r != nil && r.deleting {
-		return nil
-	}
-	if r == nil {
+	m, present := f.manifest, int32(0)
+	switch r := s.records[m.topic]; {
+	case r == nil:
 		if err := s.admit(m.topic); err != nil {
 			return err
 		}
+	case r.deleting:
+		return nil
+	default:
+		present = r.Partitions
 	}
-	partitions := m.partitions
-	switch {
-	case partitions == 0 && r != nil && r.Partitions > 0:
-		partitions = r.Partitions
-	case partitions == 0:
-		partitions = s.options.DefaultPartitions()
-	}
+	partitions := cmp.Or(m.partitions, present, s.options.DefaultPartitions())
 	if err := s.checkPartitions(partitions); err != nil {
 		return err
-	}
-	present := int32(0)
-	if r != nil {
-		present = r.Partitions
 	}
 	if err := s.checkRoom(partitions - present); err != nil {
 		return err

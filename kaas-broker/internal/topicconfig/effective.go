@@ -189,23 +189,17 @@ func (r resolver) timestampBound(name string) int64 {
 }
 
 func (r resolver) duration(name string) time.Duration {
-	return milliseconds(r.value(name).Int64())
+	return r.value(name).Milliseconds()
 }
 
 func (r resolver) producerExpiry() time.Duration {
 	value, _ := r.broker.Lookup("producer.id.expiration.ms")
-	return milliseconds(value.Int64())
+	return value.Milliseconds()
 }
 
 func (r resolver) verifyTransactions() bool {
 	value, _ := r.broker.Lookup("transaction.partition.verification.enable")
 	return value.Bool()
-}
-
-// milliseconds does not overflow: what is too long becomes the longest duration, which is 292 years.
-func milliseconds(count int64) time.Duration {
-	const most = math.MaxInt64 / int64(time.Millisecond)
-	return time.Duration(min(max(count, -most), most)) * time.Millisecond
 }
 
 // compression is the codec that a valid compression.type names.
