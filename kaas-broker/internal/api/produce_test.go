@@ -129,6 +129,9 @@ func TestProducePartitionsAreIndependent(t *testing.T) {
 	got := map[int32]int16{}
 	for _, row := range rows {
 		got[row.Partition] = row.ErrorCode
+		if row.ErrorCode != 0 && (row.BaseOffset != -1 || row.LogStartOffset != -1) {
+			t.Errorf("beside an error: %+v", row)
+		}
 	}
 	if len(rows) != 3 || got[0] != 0 || got[1] != 2 || got[9] != 3 {
 		t.Fatalf("rows %+v", rows)

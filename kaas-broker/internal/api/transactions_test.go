@@ -118,6 +118,25 @@ func TestWriteTxnMarkers(t *testing.T) {
 	}
 }
 
+// One request is of one producer: with batches of a second one it is refused as a whole, plain batches included.
+func TestProduceInTransactionsOfTwoProducers(t *testing.T) {
+	b := groupBench(t)
+	topic := b.topic("t", 3)
+	first, second := b.writer("first"), b.writer("second")
+	first.add(3, "t", 0)
+	second.add(3, "t", 1)
+	request, other := first.produceRequest("t", "x"), second.produceRequest("t", "y")
+	batch := other.Topics[0].Partitions[0]
+	batch.Partition = 1
+	request.Topics[0].Partitions = append(request.Topics[0].Partitions, batch, kmsg.ProduceRequestTopicPartition{Partition: 2, Records: records(t, "plain")})
+	for _, row := range ask[*kmsg.ProduceResponse](b, request).Topics[0].Partitions {
+		expectCode(t, "produce", row.ErrorCode, kerr.InvalidProducerIDMapping)
+		if end := b.partition(topic, row.Partition).Offsets().LogEnd; end != 0 {
+			t.Errorf("partition %d has %d records", row.Partition, end)
+		}
+	}
+}
+
 // A producer that was replaced is told so in words that its version knows.
 func TestFencedProducers(t *testing.T) {
 	b := groupBench(t)
