@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/api"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/catalog"
 	"github.com/kaas-rs/kaas/kaas-storage"
-	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
 
 // wantTopic is a topic of a request, with configuration as pairs of name and value; a value of "<null>" is null.
@@ -254,17 +252,7 @@ func TestCreateTopicsDoesNotWaitForever(t *testing.T) {
 // A request that waits behind one that hangs is answered in time, and not carried out later.
 func TestCreateTopicsBehindAHungOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var hangs atomic.Bool
-		hung := make(chan struct{})
-		b := newBench(t, func(s *setup) {
-			s.fs = vfs.NewFault(s.fs, func(op vfs.Op) error {
-				if hangs.Load() && op.Kind == vfs.OpSync && !op.After {
-					<-hung
-				}
-				return nil
-			})
-		})
-		hangs.Store(true)
+		b, goOn := hungBench(t)
 		first := make(chan *kmsg.CreateTopicsResponse, 1)
 		go func() { first <- b.create(createRequest(7, wantTopic("first", 1, 1))) }()
 		synctest.Wait()
@@ -273,8 +261,7 @@ func TestCreateTopicsBehindAHungOne(t *testing.T) {
 		if took := time.Since(began); took != 10*time.Second {
 			t.Errorf("answered after %v", took)
 		}
-		hangs.Store(false)
-		close(hung)
+		goOn()
 		expectOutcomes(t, creations(<-first), outcome{"first", 0})
 		if _, made := b.catalog.Snapshot().ByName("second"); made {
 			t.Error("a topic was created that nobody waits for")

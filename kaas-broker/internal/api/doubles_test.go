@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
+	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -14,7 +16,25 @@ import (
 	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-protocol"
 	"github.com/kaas-rs/kaas/kaas-storage"
+	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
+
+// hungBench is a bench whose file syncs hang until goOn.
+func hungBench(t testing.TB, choose ...func(*setup)) (b *bench, goOn func()) {
+	t.Helper()
+	var hangs atomic.Bool
+	hung := make(chan struct{})
+	b = newBench(t, append(choose, func(s *setup) {
+		s.fs = vfs.NewFault(s.fs, func(op vfs.Op) error {
+			if hangs.Load() && op.Kind == vfs.OpSync && !op.After {
+				<-hung
+			}
+			return nil
+		})
+	})...)
+	hangs.Store(true)
+	return b, func() { close(hung) }
+}
 
 // unavailable has partitions that cannot be taken over.
 type unavailable struct{ api.Partitions }

@@ -14,6 +14,7 @@ package api
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -88,6 +89,7 @@ func (h *Handlers) metadataOfNamed(ctx context.Context, conn *protocol.Conn, req
 		byID = byID || request.Topics[i].TopicID != [16]byte{}
 	}
 	response.Topics = make([]kmsg.MetadataResponseTopic, 0, len(request.Topics))
+	client := patience{until: time.Now().Add(leaderWait)}
 	ids, names := map[uuid.UUID]bool{}, map[string]bool{}
 	for _, wanted := range request.Topics {
 		switch {
@@ -100,7 +102,7 @@ func (h *Handlers) metadataOfNamed(ctx context.Context, conn *protocol.Conn, req
 			response.Topics = append(response.Topics, row)
 		case !byID && !names[*wanted.Topic]:
 			names[*wanted.Topic] = true
-			response.Topics = append(response.Topics, h.metadataByName(ctx, conn, request, *wanted.Topic))
+			response.Topics = append(response.Topics, h.metadataByName(ctx, conn, client, request, *wanted.Topic))
 		}
 	}
 }
@@ -116,10 +118,12 @@ func (h *Handlers) metadataByID(conn *protocol.Conn, id uuid.UUID) kmsg.Metadata
 	return row
 }
 
-func (h *Handlers) metadataByName(ctx context.Context, conn *protocol.Conn, request *kmsg.MetadataRequest, name string) kmsg.MetadataResponseTopic {
+func (h *Handlers) metadataByName(
+	ctx context.Context, conn *protocol.Conn, client patience, request *kmsg.MetadataRequest, name string,
+) kmsg.MetadataResponseTopic {
 	topic, err := h.topicFor(conn, h.Catalog.Snapshot(), kmsg.ACLOperationDescribe, name)
 	if errors.Is(err, kerr.UnknownTopicOrPartition) {
-		topic, err = h.missingTopic(ctx, conn, name, request.AllowAutoTopicCreation)
+		topic, err = h.missingTopic(ctx, conn, client, name, request.AllowAutoTopicCreation)
 	}
 	if err == nil {
 		return h.metadataOf(topic)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kaas-rs/kaas/kaas-broker/internal/api"
@@ -168,6 +169,28 @@ func TestMetadataCreatesTopics(t *testing.T) {
 			b.write("fresh", 1, "a")
 		})
 	}
+}
+
+// A client whose unknown topics have to wait behind a change that hangs is told of the others.
+func TestMetadataDoesNotWaitForAHungChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, goOn := hungBench(t, func(s *setup) { s.config.Topics.AutoCreate = true })
+		first := make(chan *kmsg.CreateTopicsResponse, 1)
+		go func() { first <- b.create(createRequest(7, wantTopic("first", 1, 1))) }()
+		synctest.Wait()
+		began := time.Now()
+		request := metadataRequest(12, "second", "third", "a/b")
+		request.AllowAutoTopicCreation = true
+		rows := ask[*kmsg.MetadataResponse](b, request).Topics
+		if rows[0].ErrorCode != kerr.LeaderNotAvailable.Code || rows[1].ErrorCode != kerr.LeaderNotAvailable.Code || rows[2].ErrorCode != kerr.InvalidTopicException.Code {
+			t.Errorf("rows %+v", rows)
+		}
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("answered after %v", took)
+		}
+		goOn()
+		<-first
+	})
 }
 
 func TestMetadataCreatesWithinTheRules(t *testing.T) {
