@@ -102,17 +102,3 @@ func (l *leadership) lastMarker(producerID int64) int64 {
 	}
 	return -1
 }
-
-// applyMark takes a marker record of a replay.
-func (r *replayed) applyMark(producerID int64, value []byte) error {
-	if value == nil {
-		delete(r.marks, producerID)
-		return nil
-	}
-	mark, err := txn.DecodeMark(value)
-	if err != nil {
-		return err
-	}
-	r.marks[producerID] = placed{Mark: mark}
-	return nil
-}
