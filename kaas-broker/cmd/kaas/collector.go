@@ -32,17 +32,20 @@ const (
 
 // tuneCollector leaves alone what the operator has set with GOGC or GOMEMLIMIT. It reports whether the broker may say when the garbage collector runs.
 func tuneCollector(environ []string) (ours bool) {
-	set := func(name string) bool {
-		return slices.ContainsFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
-	}
-	if !set("GOGC") {
+	ours = !isSet(environ, "GOGC")
+	if ours {
 		debug.SetGCPercent(garbagePercent)
 	}
-	if limit := memory.GroupLimit(); limit > 0 && !set("GOMEMLIMIT") {
+	if limit := memory.GroupLimit(); limit > 0 && !isSet(environ, "GOMEMLIMIT") {
 		// The rest is for what the runtime does not count: the program's own pages, and the kernel's buffers.
 		debug.SetMemoryLimit(limit / 10 * 9)
 	}
-	return !set("GOGC")
+	return ours
+}
+
+// isSet reports whether the operator has set one of the Go runtime's variables.
+func isSet(environ []string, name string) bool {
+	return slices.ContainsFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 }
 
 // beside runs work until end is called, which waits for it.

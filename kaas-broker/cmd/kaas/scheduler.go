@@ -1,10 +1,6 @@
 package main
 
-import (
-	"runtime"
-	"slices"
-	"strings"
-)
+import "runtime"
 
 // waitingCalls is how many goroutines may be inside a sync of the disk without keeping others from running.
 const waitingCalls = 8
@@ -13,7 +9,7 @@ const waitingCalls = 8
 // which on a machine with few cores comes after up to 10 ms: every commit waits in such a call, and requests would wait behind a few of them. What the
 // operator has set with GOMAXPROCS stays.
 func tuneScheduler(environ []string) {
-	if slices.ContainsFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, "GOMAXPROCS=") }) {
+	if isSet(environ, "GOMAXPROCS") {
 		return
 	}
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + waitingCalls)

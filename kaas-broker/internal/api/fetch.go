@@ -57,7 +57,7 @@ type fetchRoom struct {
 	topics     [1]kmsg.FetchResponseTopic
 	partitions [1]kmsg.FetchResponseTopicPartition
 	sections   [1]protocol.Section
-	bundles    [1][]protocol.Section
+	byTopic    [1][]protocol.Section
 }
 
 func (h *Handlers) fetch(_ context.Context, r *protocol.Request, request *kmsg.FetchRequest) protocol.FinishFunc {

@@ -44,14 +44,23 @@ func (c *fetchCall) reply() protocol.Reply {
 	response := &c.one.answer
 	response.Default()
 	response.Version, response.SessionID = c.request.Version, id
+	sections := c.fill(response, results)
+	if c.redirected {
+		response.Brokers = []kmsg.FetchResponseBroker{kmsg.FetchResponseBroker(c.handlers.endpoint(c.conn.Listener()))}
+	}
+	return protocol.Reply{Message: response, Sections: sections}
+}
+
+// fill puts the rows into the response, but for those that the session lets skip, and returns their sections in the same layout: topic by topic.
+func (c *fetchCall) fill(response *kmsg.FetchResponse, results []fetchsession.Result) [][]protocol.Section {
 	partitions, sections := c.one.partitions[:0], c.one.sections[:0]
+	byTopic := c.one.byTopic[:0]
 	response.Topics = c.one.topics[:0]
-	reply := protocol.Reply{Message: response, Sections: c.one.bundles[:0]}
 	if kept, topics := c.count(results); kept > 1 {
 		partitions = make([]kmsg.FetchResponseTopicPartition, 0, kept)
 		sections = make([]protocol.Section, 0, kept)
+		byTopic = make([][]protocol.Section, 0, topics)
 		response.Topics = make([]kmsg.FetchResponseTopic, 0, topics)
-		reply.Sections = make([][]protocol.Section, 0, topics)
 	}
 	wanted := c.session.Wanted()
 	var last *fetchsession.Key
@@ -64,20 +73,17 @@ func (c *fetchCall) reply() protocol.Reply {
 		if last == nil || !key.SameTopic(last) {
 			first = len(partitions)
 			response.Topics = append(response.Topics, kmsg.FetchResponseTopic{Topic: key.Topic, TopicID: key.TopicID})
-			reply.Sections = append(reply.Sections, nil)
+			byTopic = append(byTopic, nil)
 		}
 		last = key
 		row := &c.rows[i]
 		partitions = append(partitions, c.partition(key.Partition, row))
 		sections = append(sections, row.section)
-		row.section = nil
+		row.section = nil // the reply releases it
 		t := len(response.Topics) - 1
-		response.Topics[t].Partitions, reply.Sections[t] = partitions[first:], sections[first:]
+		response.Topics[t].Partitions, byTopic[t] = partitions[first:], sections[first:]
 	}
-	if c.redirected {
-		response.Brokers = []kmsg.FetchResponseBroker{kmsg.FetchResponseBroker(c.handlers.endpoint(c.conn.Listener()))}
-	}
-	return reply
+	return byTopic
 }
 
 // endSession tells the session what came of it. Without a session there are no results.

@@ -37,7 +37,7 @@ func (h *Handlers) mayGroup(conn *protocol.Conn, operation kmsg.ACLOperation, id
 }
 
 // whileServing returns a context that ends with ctx or when the server begins to drain: members that wait for each other would hold the end of the
-// broker up. Whoever waited is told NOT_COORDINATOR by parkedError.
+// broker up. Whoever waited is told NOT_COORDINATOR, which is the cause of its end.
 func whileServing(ctx context.Context, conn *protocol.Conn) (context.Context, context.CancelFunc) {
 	serving, cancel := context.WithCancelCause(ctx)
 	go func() {
