@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -18,6 +19,9 @@ func patienceOf(r *protocol.Request, timeoutMillis int32) patience {
 	return patience{until: r.Received.Add(time.Duration(timeoutMillis) * time.Millisecond)}
 }
 
+// errTooLate answers what was not begun in time.
+var errTooLate = refuse(kerr.RequestTimedOut, "the request's timeout has passed before its turn; nothing was changed")
+
 // change carries out one change, unless the client no longer waits for it. The change's context ends when it has waited too long for others. A time of zero or
 // less is over at once.
 func (p patience) change(ctx context.Context, do func(ctx context.Context) error) error {
@@ -25,9 +29,13 @@ func (p patience) change(ctx context.Context, do func(ctx context.Context) error
 		return err
 	}
 	if !time.Now().Before(p.until) {
-		return kerr.RequestTimedOut
+		return errTooLate
 	}
 	turn, end := context.WithDeadline(ctx, p.until)
 	defer end()
-	return do(turn)
+	err := do(turn)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errTooLate
+	}
+	return err
 }
