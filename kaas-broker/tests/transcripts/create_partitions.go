@@ -57,4 +57,8 @@ func createPartitionsScript(t *Talk) {
 	t.Ask("named twice", 3, createPartitions(morePartitions(name, 9), morePartitions(name, 10)))
 	t.AskEach("no topic", 0, 3, createPartitions())
 	t.Ask("a good one beside a bad one", 3, createPartitions(morePartitions(name, 7), morePartitions("create-partitions-unknown", 3)))
+	hurried := createPartitions(morePartitions(name, 20), morePartitions("create-partitions-unknown", 20))
+	for _, hurried.TimeoutMillis = range []int32{0, -1} {
+		t.Ask(noPatience(hurried.TimeoutMillis), 3, hurried)
+	}
 }

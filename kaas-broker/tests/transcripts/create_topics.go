@@ -1,6 +1,7 @@
 package transcripts
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -55,7 +56,14 @@ func createTopicsScript(t *Talk) {
 	createTopicsAssignments(t)
 	createTopicsSettings(t)
 	t.AskEach("no topic", 0, 7, createTopics())
+	hurried := createTopics(newTopic("create-topics-hurried", 1, 1), newTopic("create-topics-v0", 1, 1))
+	for _, hurried.TimeoutMillis = range []int32{0, -1} {
+		t.Ask(noPatience(hurried.TimeoutMillis), 7, hurried)
+	}
 }
+
+// noPatience names a request that leaves no time for a change.
+func noPatience(milliseconds int32) string { return fmt.Sprintf("a timeout of %d ms", milliseconds) }
 
 func createTopicsNames(t *Talk) {
 	for _, what := range invalidOrder {

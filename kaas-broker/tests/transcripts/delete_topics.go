@@ -53,4 +53,9 @@ func deleteTopicsScript(t *Talk) {
 	t.Ask("an id that was deleted", 6, deleteByID(second))
 	again := t.Topic("delete-topics-v0", 1)
 	t.Ask("made again and deleted by id", 6, deleteByID(again))
+	t.Topic("delete-topics-hurried", 1)
+	hurried := deleteNamed("delete-topics-hurried", "delete-topics-unknown")
+	for _, hurried.TimeoutMillis = range []int32{0, -1} {
+		t.Ask(noPatience(hurried.TimeoutMillis), 6, hurried)
+	}
 }
