@@ -1,15 +1,10 @@
 package coordinator
 
 import (
-	"context"
-	"errors"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/kaas-rs/kaas/kaas-coordinator/group"
 	"github.com/kaas-rs/kaas/kaas-coordinator/offset"
-	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 )
 
 // sweep looks for expired offsets and abandoned groups.
@@ -59,37 +54,4 @@ func (e *entry) use() offset.Use {
 		return offset.Use{Subscribed: m.Subscribes}
 	}
 	return offset.Use{Keeps: true}
-}
-
-// DeleteTopic removes the offsets of a topic that was deleted from all groups of the slots that are served here, so that a topic of the same name
-// begins without any. It returns when that is durable. Repeating it does no harm.
-func (c *Coordinator) DeleteTopic(ctx context.Context, topic string, id uuid.UUID) error {
-	var errs []error
-	for _, led := range c.all() {
-		rests, err := led.deleteTopic(topic, id)
-		if err == nil {
-			err = waitError(ctx, rests.Wait(ctx))
-		}
-		if err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (l *leadership) deleteTopic(topic string, topicID uuid.UUID) (slot.Pending, error) {
-	if err := l.enter(); err != nil {
-		return slot.Pending{}, err
-	}
-	defer l.Unlock()
-	for id, e := range l.groups {
-		partitions := e.offsets.OfTopic(topic, topicID)
-		if len(partitions) == 0 {
-			continue
-		}
-		if err := l.remove(id, e, partitions); err != nil {
-			return slot.Pending{}, err
-		}
-	}
-	return l.Barrier(), nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/kaas-rs/kaas/kaas-coordinator/group"
-	"github.com/kaas-rs/kaas/kaas-coordinator/slot"
 )
 
 // Describe is a DescribeGroups request for one group. One that is not there is Dead.
@@ -67,51 +66,4 @@ func (l *leadership) list(ctx context.Context, arrived time.Time) []Listed {
 		return nil
 	}
 	return list
-}
-
-// Delete is a DeleteGroups request for one group: it goes with all of its offsets, those of open transactions included.
-//
-// Errors: ErrLoading, ErrNotCoordinator, ErrGroupNotFound, ErrNonEmptyGroup, and ctx's.
-func (c *Coordinator) Delete(ctx context.Context, id string) error {
-	id = normal(id)
-	var refusal error
-	if err := c.settled(ctx, id, time.Now(), func(led *leadership) { refusal = led.delete(id) }); err != nil {
-		return err
-	}
-	return refusal
-}
-
-func (l *leadership) delete(id string) error {
-	e := l.groups[id]
-	switch {
-	case e == nil:
-		return ErrGroupNotFound
-	case e.live.Machine().State() != group.Empty:
-		return ErrNonEmptyGroup
-	}
-	// Ids that were handed out to members that did not join are no members.
-	records := e.offsets.Removal(id, e.offsets.All())
-	if e.stored {
-		records = append(records, slot.Record{Key: slot.GroupKey(id)})
-	}
-	if _, err := l.slot.Append(records...); err != nil {
-		return appendError(err)
-	}
-	e.live.Close(group.ErrNotAvailable)
-	delete(l.groups, id)
-	return nil
-}
-
-// mayDelete says whether offsets of a topic may be deleted while the group is as it is.
-func (e *entry) mayDelete(topic string) error {
-	m := e.live.Machine()
-	switch {
-	case m.State() == group.Empty:
-		return nil
-	case !m.IsConsumer():
-		return ErrNonEmptyGroup
-	case m.Subscribes(topic):
-		return ErrSubscribed
-	}
-	return nil
 }

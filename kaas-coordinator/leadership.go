@@ -86,30 +86,6 @@ func (l *leadership) group(id string) *entry {
 	return e
 }
 
-// remove appends the removal of offsets, and of the group itself where nothing is left of it. The caller holds the lock.
-func (l *leadership) remove(id string, e *entry, partitions []offset.Partition) error {
-	records := e.offsets.Removal(id, partitions)
-	last := e.isVacant() && e.offsets.AreWithin(partitions)
-	if last && e.stored {
-		records = append(records, slot.Record{Key: slot.GroupKey(id)})
-	}
-	if _, err := l.slot.Append(records...); err != nil {
-		return appendError(err)
-	}
-	e.offsets.Forget(partitions)
-	if last {
-		e.live.Close(group.ErrNotAvailable)
-		delete(l.groups, id)
-	}
-	return nil
-}
-
-// isVacant reports whether nobody is in the group, or about to be.
-func (e *entry) isVacant() bool {
-	m := e.live.Machine()
-	return m.State() == group.Empty && !m.HasPending()
-}
-
 func (l *leadership) count() int {
 	l.Lock()
 	defer l.Unlock()
