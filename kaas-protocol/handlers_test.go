@@ -17,24 +17,27 @@ type parked struct {
 	started  chan *protocol.Request // one per Start
 	let      chan protocol.Reply    // one per answer; the message is filled in
 	canceled chan struct{}          // one per context that ended
-	finished atomic.Int64
+	answered chan struct{}          // one per answer that was let go
 }
 
 func newParked() *parked {
-	return &parked{started: make(chan *protocol.Request, 1000), let: make(chan protocol.Reply, 1000), canceled: make(chan struct{}, 1000)}
+	return &parked{
+		started: make(chan *protocol.Request, 1000), let: make(chan protocol.Reply, 1000),
+		canceled: make(chan struct{}, 1000), answered: make(chan struct{}, 1000),
+	}
 }
 
 func (p *parked) api() protocol.API {
 	return protocol.API{Key: 1, Pipelined: true, Start: func(_ context.Context, r *protocol.Request) protocol.FinishFunc {
 		p.started <- r
 		return func(ctx context.Context) (protocol.Reply, error) {
-			defer p.finished.Add(1)
 			if ctx.Err() != nil {
 				p.canceled <- struct{}{}
 				return protocol.Reply{}, ctx.Err()
 			}
 			select {
 			case reply := <-p.let:
+				p.answered <- struct{}{}
 				if reply.Message == nil {
 					reply.Message = r.Message.ResponseKind()
 				}
