@@ -47,7 +47,7 @@ func (b *body) read(ctx context.Context) ([]byte, error) {
 func (b *body) readAll(ctx context.Context) error {
 	frames := &b.connection.server.frames
 	room := int(b.charged.records)
-	b.in.room = b.connection.server.budget
+	b.in.room = b.connection.server.records
 	b.frame = frames.get(room)
 	for len(b.frame) < b.size {
 		if len(b.frame) == room {
@@ -83,7 +83,7 @@ func (b *body) moveCharge() {
 	server := b.connection.server
 	if first := b.charged.records; first > 0 && !carriesRecords(b.frame) {
 		server.plain.take(first)
-		server.budget.release(first)
+		server.records.release(first)
 		b.charged = charge{plain: b.charged.plain + first}
 	}
 }
@@ -102,7 +102,7 @@ func (b *body) chargeMore(ctx context.Context, more int64) error {
 	c := b.connection
 	from, taken := c.server.plain, &b.charged.plain
 	if carriesRecords(b.frame) {
-		from, taken = c.server.budget, &b.charged.records
+		from, taken = c.server.records, &b.charged.records
 	}
 	b.in.room = from
 	if waiter := from.reserveMore(*taken, more); waiter != nil {

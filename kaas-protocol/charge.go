@@ -11,7 +11,7 @@ type charge struct{ records, plain int64 }
 
 func (s *Server) release(c charge) {
 	if c.records > 0 {
-		s.budget.release(c.records)
+		s.records.release(c.records)
 	}
 	if c.plain > 0 {
 		s.plain.release(c.plain)

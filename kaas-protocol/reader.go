@@ -87,15 +87,15 @@ func (c *connection) makeRoom(ctx context.Context, size, first int) error {
 		return err
 	}
 	if c.pipeline.outstanding() == 0 {
-		c.server.budget.take(int64(first))
+		c.server.records.take(int64(first))
 		return nil
 	}
-	waiter := c.server.budget.reserve(int64(first))
+	waiter := c.server.records.reserve(int64(first))
 	if waiter == nil {
 		return nil
 	}
 	if err := c.watch(ctx, waiter.granted, c.server.draining); err != nil {
-		c.server.budget.cancel(waiter)
+		c.server.records.cancel(waiter)
 		return err
 	}
 	return nil

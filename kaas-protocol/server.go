@@ -22,7 +22,7 @@ type Server struct {
 	limits    Limits
 	gate      *gate
 	meters    *meters
-	budget    *budget // of Produce requests, and of the first 64 KiB of all others while they arrive
+	records   *budget // of Produce requests, and of the first 64 KiB of all others while they arrive
 	plain     *budget // of all others
 	admission *admission
 	frames    framePool
@@ -62,7 +62,7 @@ func New(config Config) (*Server, error) {
 	s := &Server{
 		config:      config,
 		limits:      limits,
-		budget:      &budget{limit: limits.TotalInFlightBytes},
+		records:     &budget{limit: limits.TotalInFlightBytes},
 		plain:       &budget{limit: limits.TotalPlainBytes},
 		admission:   newAdmission(limits),
 		draining:    make(chan struct{}),
