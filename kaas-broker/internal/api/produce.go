@@ -79,7 +79,11 @@ func (h *Handlers) produce(ctx context.Context, r *protocol.Request, request *km
 	}
 	call.deadline = time.Now().Add(timeout)
 	call.find()
-	call.verify(ctx)
+	if call.transactional {
+		if err := call.verify(ctx); err != nil {
+			call.refuse(err)
+		}
+	}
 	call.appendAll(ctx)
 	return call.finish
 }
@@ -138,6 +142,13 @@ func (c *produceCall) writable(topic *catalog.Topic, index int32) (*storage.Part
 		return nil, kerr.InvalidTopicException
 	}
 	return c.handlers.Partitions.Partition(topic, index)
+}
+
+// refuse refuses the request as a whole.
+func (c *produceCall) refuse(err error) {
+	for i := range c.appends {
+		c.appends[i].err = err
+	}
 }
 
 // appendAll begins every append, or fills in why not.

@@ -21,35 +21,20 @@ func isTransactional(records []byte) bool {
 	return len(records) >= batch.HeaderSize && records[magicAt] == 2 && batch.Batch(records).Transactional()
 }
 
-// verify refuses a request with batches of a transaction that its client may not write, and otherwise asks about those that nobody knows to be part of it.
-func (c *produceCall) verify(ctx context.Context) {
-	if !c.transactional {
-		return
-	}
+// verify asks about the batches that nobody knows to be part of the transaction they claim. The error is about the request as a whole.
+func (c *produceCall) verify(ctx context.Context) error {
 	id := c.request.TransactionID
 	if id == nil {
-		c.refuse(kerr.TransactionalIDAuthorizationFailed)
-		return
+		return kerr.TransactionalIDAuthorizationFailed
 	}
 	if err := c.handlers.mayTransact(c.conn, kmsg.ACLOperationWrite, *id); err != nil {
-		c.refuse(err)
-		return
+		return err
 	}
 	producer, unknown, err := c.unverified()
-	if err != nil {
-		c.refuse(err)
-		return
-	}
-	if len(unknown) > 0 {
+	if err == nil && len(unknown) > 0 {
 		c.ask(ctx, *id, producer, unknown)
 	}
-}
-
-// refuse refuses the request as a whole.
-func (c *produceCall) refuse(err error) {
-	for i := range c.appends {
-		c.appends[i].err = err
-	}
+	return err
 }
 
 // unverified lists the batches of the request's producer for partitions in which it has no transaction open. That is once for each partition and
