@@ -37,7 +37,8 @@ func runBeside(t *testing.T, address string) *beside {
 	t.Helper()
 	b := &beside{topic: fmt.Sprintf("beside-%d", time.Now().UnixNano()), ended: make(chan struct{}), consumed: make(chan struct{})}
 	createTopic(t, address, b.topic, 1)
-	b.producer = newClient(t, address, kgo.DefaultProduceTopic(b.topic), kgo.ProducerLinger(0), kgo.ProducerBatchCompression(kgo.NoCompression()))
+	b.producer = newClient(t, address, kgo.DefaultProduceTopic(b.topic), kgo.ProducerLinger(0), kgo.RecordDeliveryTimeout(10*besidePatience),
+		kgo.ProducerBatchCompression(kgo.NoCompression()))
 	b.consumer = newClient(t, address, kgo.ConsumeTopics(b.topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(context.Background())

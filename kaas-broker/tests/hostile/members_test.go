@@ -21,12 +21,15 @@ type seated struct {
 	generation int32
 }
 
+// memberBound is what a member of a large group may cost, its connection and its part of the leader's answers included.
+const memberBound = 60 << 10
+
 // A group of a thousand members, each on a connection of its own: all join, get what the leader gives to each of them, live on, and when a part of them leaves the
 // others share anew. Small groups beside it do not notice.
 func TestGroupOfAThousandMembers(t *testing.T) {
 	size := pick(1000, 3000)
 	broker := start(t, harness.Options{Overrides: map[string]string{"group.initial.rebalance.delay.ms": "500"}})
-	watch(t, broker, 150*mib)
+	watch(t, broker, int64(size)*memberBound+90*mib)
 	runBeside(t, broker.Bootstrap())
 	members := make([]*seated, size)
 	for i := range members {
