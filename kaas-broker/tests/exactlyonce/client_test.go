@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // latency is the way of a request. Without any, a client that is refused and asks again at once would stop the time of a bubble.
@@ -30,9 +31,10 @@ type client struct {
 	alive context.Context //nolint:containedctx // it is the life of the process
 	die   context.CancelFunc
 
-	mu    sync.Mutex
-	cut   bool
-	conns []net.Conn
+	mu     sync.Mutex
+	cut    bool
+	conns  []net.Conn
+	member bool // it has joined its group with an id
 }
 
 // newProcess is a process that goes on as long as nobody crashes it.
@@ -74,6 +76,10 @@ type unlucky struct {
 
 // Write is called with whole requests.
 func (u *unlucky) Write(p []byte) (int, error) {
+	if u.client.joinsAnew(p) {
+		u.client.crash()
+		return 0, errCut
+	}
 	const endTxn = 26
 	if u.client.random == nil || u.client.spared.Load() || len(p) < 6 || binary.BigEndian.Uint16(p[4:]) != endTxn {
 		return u.gated.Write(p)
@@ -92,6 +98,29 @@ func (u *unlucky) Write(p []byte) (int, error) {
 		u.client.freeze(pause)
 	}
 	return u.gated.Write(p)
+}
+
+// joinsAnew reports whether a request joins the group without an id by a client that has had one. When the answer to its JoinGroup tells a member that the group
+// has put it out, franz-go 1.22.3 forgets the id and nothing else: what the member is assigned again it reads from where it was, and commits, although others may have read
+// on meanwhile. (Where a heartbeat tells it, it gives up what it has, as consumers of Apache Kafka do in either case.) Such a process has to begin anew.
+func (c *client) joinsAnew(request []byte) bool {
+	const prefix, joinGroup, flexible = 14, 11, 6
+	if len(request) < prefix || binary.BigEndian.Uint16(request[4:]) != joinGroup {
+		return false
+	}
+	body := request[prefix+max(0, int(int16(binary.BigEndian.Uint16(request[12:])))):] // behind the client's name
+	join := kmsg.JoinGroupRequest{Version: int16(binary.BigEndian.Uint16(request[6:]))}
+	if join.Version >= flexible {
+		body = body[1:] // no tags
+	}
+	if err := join.ReadFrom(body); err != nil {
+		panic(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	anew := c.member && join.MemberID == ""
+	c.member = c.member || join.MemberID != ""
+	return anew
 }
 
 // crash ends the process without a word to anybody.
