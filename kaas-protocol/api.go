@@ -32,7 +32,7 @@ type StartFunc func(ctx context.Context, r *Request) FinishFunc
 
 // FinishFunc completes a request on the connection's writer goroutine, when every earlier response has been
 // sent. It is called exactly once, also when the connection has ended meanwhile: then its context is already
-// canceled, and its reply is released instead of sent. An error closes the connection and is logged, unless
+// canceled, and its reply is released and settled instead of sent. An error closes the connection and is logged, unless
 // it is the context's.
 type FinishFunc func(ctx context.Context) (Reply, error)
 
@@ -41,7 +41,7 @@ type Request struct {
 	// Header is the request header: key, version, correlation id, client id.
 	Header codec.RequestHeader
 	// Message is the decoded body. Its byte slices alias the frame and may be kept for as long as needed,
-	// unless the handler itself returns the frame with Reply.Recycle.
+	// unless the handler itself returns the frame with Reply.Recycle or Reply.Settle.
 	Message kmsg.Request
 	// Conn is the connection that the request came on.
 	Conn *Conn

@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"context"
 	"encoding/binary"
 	"math/rand/v2"
 	"runtime"
@@ -222,4 +223,47 @@ func TestParkedRequestsKeepNoProducerOut(t *testing.T) {
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("a request of 1 MiB took %v beside parked ones", took)
 	}
+}
+
+// A client that has left counts until what it has sent is settled: else any number of such could wait for a slow disk.
+func TestClientsThatHaveLeftCountUntilTheySettle(t *testing.T) {
+	const limit = 4 << 20
+	var starts, settled atomic.Int32
+	left, written := make(chan struct{}), make(chan struct{})
+	slow := protocol.API{Key: 0, Pipelined: true, Start: func(_ context.Context, r *protocol.Request) protocol.FinishFunc {
+		if starts.Add(1) == 2 {
+			if settled.Load() == 0 {
+				t.Error("a second request is let in beside the bytes of the first")
+			}
+			return func(context.Context) (protocol.Reply, error) {
+				return protocol.Reply{Message: r.Message.ResponseKind()}, nil
+			}
+		}
+		return func(ctx context.Context) (protocol.Reply, error) {
+			<-ctx.Done()
+			close(left)
+			return protocol.Reply{Settle: func() bool {
+				<-written
+				settled.Add(1)
+				return true
+			}}, ctx.Err()
+		}
+	}}
+	server := serve(t, protocol.Config{APIs: []protocol.API{slow}, Limits: protocol.Limits{TotalInFlightBytes: limit, MaxRequestBytes: limit}})
+	leaving := dial(t, server)
+	_, _ = leaving.conn.Write(frame(produceRequest(-1, limit*3/4), 1))
+	_ = leaving.conn.Close()
+	<-left
+	next := dial(t, server)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		call[*kmsg.ProduceResponse](next, produceRequest(-1, limit*3/4))
+	}()
+	select {
+	case <-answered:
+	case <-time.After(100 * time.Millisecond): // long enough for a request that nothing keeps waiting
+	}
+	close(written)
+	<-answered
 }

@@ -28,6 +28,11 @@ type Reply struct {
 	// Recycle says that nobody keeps any byte of the request: its frame may hold another one from now on.
 	// Leave it false whenever in doubt.
 	Recycle bool
+	// Settle is for a handler that has passed bytes of the request on: it returns when nobody reads them any more, and says instead of
+	// Recycle whether the frame may hold another request. It is called when the answer was sent or could not be, also of a Reply that comes with an error. Until it
+	// returns the request counts against what the server holds, and the next one is not answered: else clients that leave, or do not
+	// wait, could have more on its way to a slow disk than there is memory. It must not wait for the client.
+	Settle func() (recycle bool)
 }
 
 // Section is a run of record bytes that is sent as it is, from a file or from memory.

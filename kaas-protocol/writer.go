@@ -30,17 +30,27 @@ func (c *connection) answer(ctx context.Context, out *outbox, x *exchange) (clos
 		closed = reply.Close && err == nil
 	}
 	reply.release()
-	if reply.Recycle && err == nil {
+	if err != nil && ctx.Err() == nil {
+		x.row.meter.failed(ctx, endLabel(err))
+		c.end(fmt.Errorf("answer %s: %w", x.row.spec.Name, err))
+	}
+	if recycle := c.runSettle(ctx, x, reply); recycle && err == nil {
 		c.server.frames.put(x.frame)
 	}
 	x.frame = nil
 	c.server.release(x.charged)
 	c.pipeline.end(x, reply.Throttle, time.Now())
-	if err != nil && ctx.Err() == nil {
-		x.row.meter.failed(ctx, endLabel(err))
-		c.end(fmt.Errorf("answer %s: %w", x.row.spec.Name, err))
-	}
 	return closed
+}
+
+// runSettle waits until nobody reads the request's bytes any more. It reports whether its frame may be used again.
+func (c *connection) runSettle(ctx context.Context, x *exchange, reply Reply) (recycle bool) {
+	if reply.Settle == nil {
+		return reply.Recycle
+	}
+	var err error
+	defer c.recovered(ctx, x.row, &err)
+	return reply.Settle()
 }
 
 // runSend sends a reply and records it.

@@ -16,16 +16,34 @@ import (
 func (c *produceCall) finish(ctx context.Context) (protocol.Reply, error) {
 	if c.held {
 		if err := c.waitAll(ctx); err != nil {
-			return protocol.Reply{}, err
+			return protocol.Reply{Settle: c.written}, err
 		}
 	}
+	reply := protocol.Reply{Recycle: !c.held}
+	if c.held {
+		reply.Settle = c.written
+	}
 	if c.request.Acks == acksNone {
-		return protocol.Reply{Close: c.failed, Recycle: !c.held}, nil
+		reply.Close = c.failed
+		return reply, nil
 	}
 	if c.redirected {
 		c.response.Brokers = []kmsg.ProduceResponseBroker{kmsg.ProduceResponseBroker(c.handlers.endpoint(c.conn.Listener()))}
 	}
-	return protocol.Reply{Message: &c.response, Recycle: !c.held}, nil
+	reply.Message = &c.response
+	return reply, nil
+}
+
+// written waits until the log has taken the request's bytes, or its leadership has ended: then a write that hangs may still read them.
+// The log sees to it that neither takes longer than its deadline.
+func (c *produceCall) written() (all bool) {
+	all = true
+	for i := range c.appends {
+		if pending := &c.appends[i]; pending.err == nil {
+			all = pending.ticket.WaitWritten(context.Background()) == nil && all
+		}
+	}
+	return all
 }
 
 // waitAll fills in the answers. The error is that of ctx: nobody is there to be answered.
@@ -41,8 +59,7 @@ func (c *produceCall) waitAll(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			// Not even a failed append is done with the bytes: one that stalled may still be writing them.
-			held = true
+			held = true // it may still be written, or a write of it hang
 			c.fail(pending, err)
 			continue
 		}

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -288,6 +289,44 @@ func TestProduceTimesOut(t *testing.T) {
 			t.Errorf("the appends did not go on: high watermark %d", got)
 		}
 	})
+}
+
+// A client that has left, or was told that its time is up, still counts until the log has its bytes: behind a slow disk there could be any number of such.
+func TestProduceCountsUntilItIsWritten(t *testing.T) {
+	for name, left := range map[string]bool{"the client has left": true, "its time is up": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fs, block := stall(t)
+				b := newBench(t, func(s *setup) { s.fs = fs })
+				b.topic("t", 1)
+				release := block(vfs.OpWriteVec)
+				ctx, leave := context.WithCancel(t.Context())
+				if left {
+					leave()
+				}
+				request := produceRequest(10, -1, "t", 0, records(t, "y"))
+				request.TimeoutMillis = 700
+				_, finish := b.start(ctx, request)
+				reply, err := finish(ctx)
+				if left != errors.Is(err, context.Canceled) || reply.Settle == nil {
+					t.Fatalf("reply %+v, error %v", reply, err)
+				}
+				settled := make(chan bool, 1)
+				go func() { settled <- reply.Settle() }()
+				synctest.Wait()
+				select {
+				case <-settled:
+					t.Error("settled before it is written")
+				default:
+				}
+				release()
+				if !<-settled {
+					t.Error("the bytes are not free when they are written")
+				}
+				leave()
+			})
+		})
+	}
 }
 
 func TestProduceToAFencedLeader(t *testing.T) {

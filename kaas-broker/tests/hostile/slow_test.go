@@ -179,7 +179,7 @@ func TestClientsThatVanish(t *testing.T) {
 	broker := start(t, harness.Options{}) // on disk: its records are no memory
 	createTopic(t, broker.Bootstrap(), "vanished", 4)
 	fillTopic(t, broker.Bootstrap(), "vanished", 10)
-	watch(t, broker, 300*mib)
+	watch(t, broker, 150*mib)
 	runBeside(t, broker.Bootstrap())
 	made := bomb(t, 0, 900_000, 1)
 	parked := fetchRequest(11, "vanished", 10)
