@@ -64,7 +64,7 @@ test-clients-long: client-suites build ## MirrorMaker, killed applications and w
 		go test -count 1 -timeout 30m -run 'Mirror|Streams|Connect|Churn' -v $(CLIENTS) ./clients
 
 .PHONY: soak
-soak: client-suites build ## Kills kaas 500 times, freezes it 300 times, groups and transactions under churn, hostile clients and SEEDS schedules, over an hour
+soak: client-suites build ## Kills kaas 500 times, freezes it 300 times, groups and transactions under churn, hostile clients and SEEDS schedules, an hour and a half
 	cd kaas-broker && GOWORK=off go build -race -o ../bin/kaas-race ./cmd/kaas
 	cd kaas-broker/tests && KAAS_BIN=$(CURDIR)/bin/kaas-race KAAS_SOAK=1 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "kills and frozen brokers" \
 		go test -count 1 -p 1 -timeout 90m -run 'Outlive|Frozen|Churn|ExactlyOnce' -v ./clients ./exactlyonce

@@ -29,6 +29,7 @@ func TestMixed(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { newMixed(t, seed).play(120) })
 		})
 	}
