@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
 	"math/bits"
 	"runtime"
 	"runtime/debug"
@@ -15,49 +14,34 @@ import (
 	"github.com/kaas-rs/kaas/kaas-broker/internal/memory"
 )
 
-// garbageShare is which part of what is in use there may be as garbage before it is collected. What the broker holds is mostly record bytes, which the
+// garbagePercent is how much garbage there may be for each byte in use before it is collected. What the broker holds is mostly record bytes, which the
 // collector need not look into: a round is cheap, so that there is no reason to let the memory double, as Go does by default.
-const garbageShare = 2
+const garbagePercent = 50
 
 // Where little is in use and many small requests come, rounds follow each other closely, and each takes a core from the requests for milliseconds.
 const (
 	// manyRounds in a second are more than the garbage is worth, fewRounds are not.
 	manyRounds = 6
 	fewRounds  = 1
-	// busyGarbage is how many bytes of garbage there may be then, whatever is in use, and leastGarbage otherwise.
-	busyGarbage  = 16 << 20
-	leastGarbage = 1 << 20
+	// busyGarbage is how many bytes of garbage there may be then, whatever is in use. It is no more than garbagePercent allows a broker with much in use,
+	// so that the most memory that a broker ever takes stays what it is.
+	busyGarbage = 16 << 20
+	// maxPercent bounds what an all but empty heap makes of busyGarbage.
+	maxPercent = 1000
 )
 
-// ballastSize is memory that is in use for the collector, but that nobody touches, so that the system never has to give it. Go takes garbage as a percentage of what was in
-// use at the last round, and requests can take a hundred times as much before the next one. A percentage that gave a small heap busyGarbage would then give gigabytes. Beside
-// a ballast of twice that it is never more than half, whatever comes, and however late somebody sees it.
-const ballastSize = garbageShare * busyGarbage
-
-var ballast []byte
-
-// tuneCollector leaves alone what the operator has set with GOGC or GOMEMLIMIT. It reports whether the broker may say when the garbage collector runs. It comes
-// first of all: memory that was used before would have to be cleared to become ballast.
+// tuneCollector leaves alone what the operator has set with GOGC or GOMEMLIMIT. It reports whether the broker may say when the garbage collector runs.
 func tuneCollector(environ []string) (ours bool) {
+	ours = !isSet(environ, "GOGC")
+	if ours {
+		debug.SetGCPercent(garbagePercent)
+	}
 	if limit := memory.GroupLimit(); limit > 0 && !isSet(environ, "GOMEMLIMIT") {
 		// The rest is for what the runtime does not count: the program's own pages, and the kernel's buffers.
 		debug.SetMemoryLimit(limit / 10 * 9)
 	}
-	if isSet(environ, "GOGC") {
-		return false
-	}
-	if ballast == nil {
-		ballast = make([]byte, ballastSize)
-		if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64-ballastSize {
-			debug.SetMemoryLimit(limit + ballastSize)
-		}
-	}
-	debug.SetGCPercent(pacedPercent(false, ballastSize))
-	return true
+	return ours
 }
-
-// inUse is what is in use beside the ballast, of what the runtime says is.
-func inUse(live uint64) uint64 { return live - min(live, uint64(len(ballast))) }
 
 // isSet reports whether the operator has set one of the Go runtime's variables.
 func isSet(environ []string, name string) bool {
@@ -75,7 +59,8 @@ func beside(work func(ctx context.Context)) (end func()) {
 	}
 }
 
-// paceCollector looks once a second how often the collector has run, and after each of its rounds how much is in use, until ctx ends.
+// paceCollector looks once a second how often the collector has run, and after each of its rounds how much is in use, until ctx ends. A
+// percentage that was chosen for a heap that is all but empty would allow gigabytes of garbage as soon as requests take much.
 func paceCollector(ctx context.Context) { pace(ctx, collections(ctx)) }
 
 func pace(ctx context.Context, collected <-chan struct{}) {
@@ -83,7 +68,7 @@ func pace(ctx context.Context, collected <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	metrics.Read(samples)
-	rounds, percent, busy := samples[0].Value.Uint64(), 0, false
+	rounds, percent, busy := samples[0].Value.Uint64(), garbagePercent, false
 	for {
 		ticked := false
 		select {
@@ -131,13 +116,12 @@ func isBusy(before bool, rounds uint64) bool {
 	return rounds >= manyRounds || before && rounds > fewRounds
 }
 
-// pacedPercent is how much garbage there may be in percent of what the runtime says is in use, in steps of an eighth so that it need not be set for nothing.
+// pacedPercent is how much garbage there may be in percent of what is in use, in steps of an eighth so that it need not be set for nothing.
 func pacedPercent(busy bool, live uint64) int {
-	garbage := max(inUse(live)/garbageShare, leastGarbage)
-	if busy {
-		garbage = max(garbage, busyGarbage)
+	if !busy {
+		return garbagePercent
 	}
-	percent := 100 * garbage / max(live, ballastSize)
+	percent := min(100*busyGarbage/max(live, 1), maxPercent)
 	step := uint64(1) << max(bits.Len64(percent)-4, 0)
-	return int(percent / step * step)
+	return int(max(percent/step*step, garbagePercent))
 }

@@ -61,7 +61,7 @@ func (t *tidier) due() bool {
 	rests := value(sampleAllocated)-t.allocated <= restingBytes
 	t.allocated = value(sampleAllocated)
 	garbage := t.allocated - t.collected // an upper bound: what is still in use counts, too
-	if !rests || garbage < max(worthReturning, inUse(value(sampleLive))/8) {
+	if !rests || garbage < max(worthReturning, value(sampleLive)/8) {
 		return false
 	}
 	t.collected = t.allocated
