@@ -100,7 +100,11 @@ func (i *Inspection) findSegments(names *partitionNames) error {
 	}
 	bases := names.bases(i.manifest.Epoch, i.manifest.OwnFirst, math.MaxInt64)
 	for number, base := range bases {
-		if number+1 < len(bases) && bases[number+1] <= i.manifest.LogStart {
+		next := int64(math.MaxInt64)
+		if number+1 < len(bases) {
+			next = bases[number+1]
+		}
+		if i.manifest.untilCompacted(base, next) <= i.manifest.LogStart {
 			continue // dead, and not yet unlinked
 		}
 		if i.manifest.replaced(base) {
@@ -134,6 +138,9 @@ func (s *segment) inheritOpen(dir vfs.Dir, m *manifest, names *partitionNames) e
 	s.size = size
 	s.committed.Store(size)
 	s.end.Store(openEnd)
+	if s.base == m.RecoverySegment && m.RecoveryPoint <= m.LogStart {
+		return nil // perhaps dead: its indexes go at once, the log when its last reader has left it
+	}
 	if s.base == m.RecoverySegment {
 		s.aborted.stored = m.Recovery.AbortedEntries
 		return s.inheritIndexes(dir, m.Recovery)

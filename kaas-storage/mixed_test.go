@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -27,7 +28,12 @@ func TestMixed(t *testing.T) {
 	if testing.Short() {
 		seeds = 5
 	}
+	list := []uint64{425, 491, 868} // which found that an inspection took dead segments, kept by slow readers, for alive
 	for seed := range seeds {
+		list = append(list, seed)
+	}
+	slices.Sort(list)
+	for _, seed := range slices.Compact(list) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { newMixed(t, seed).play(120) })
