@@ -65,12 +65,12 @@ test-clients-long: client-suites build ## MirrorMaker, killed applications and w
 
 .PHONY: soak
 soak: client-suites build ## Kills kaas 500 times, freezes it 300 times, groups and transactions under churn, hostile clients and SEEDS schedules, an hour and a half
+	cd kaas-storage && KAAS_SOAK=1 KAAS_SEEDS=$(SEEDS) KAAS_RUNS=$(SEEDS) GOWORK=off ../$(TIMED) "owners interleaved" \
+		go test -count 1 -timeout 90m . ./internal/interleaving
 	cd kaas-broker && GOWORK=off go build -race -o ../bin/kaas-race ./cmd/kaas
 	cd kaas-broker/tests && KAAS_BIN=$(CURDIR)/bin/kaas-race KAAS_SOAK=1 KAAS_REQUIRE_CLIENTS=1 GOWORK=off ../../$(TIMED) "kills and frozen brokers" \
 		go test -count 1 -p 1 -timeout 90m -run 'Outlive|Frozen|Churn|ExactlyOnce' -v ./clients ./exactlyonce
 	$(MAKE) test-hostile
-	cd kaas-storage && KAAS_SOAK=1 KAAS_SEEDS=$(SEEDS) KAAS_RUNS=$(SEEDS) GOWORK=off ../$(TIMED) "owners interleaved" \
-		go test -count 1 -timeout 90m . ./internal/interleaving
 
 .PHONY: test-hostile
 test-hostile: build ## Tries to break bin/kaas at length, about a quarter of an hour
