@@ -20,6 +20,9 @@ func TestHandlerThatFailsCostsItsConnectionOnly(t *testing.T) {
 	}{
 		"panic in Start":    {starting, 1, "handler panicked"},
 		"panic in the rest": {replying(func(*protocol.Request) (protocol.Reply, error) { panic("finish") }), 1, "handler panicked"},
+		"panic in what is left to do": {replying(func(*protocol.Request) (protocol.Reply, error) {
+			return protocol.Reply{Settle: func() bool { panic("settle") }}, nil
+		}), 1, "handler panicked"},
 		"an error": {replying(func(*protocol.Request) (protocol.Reply, error) {
 			return protocol.Reply{}, errors.New("no answer today")
 		}), 0, "no answer today"},

@@ -30,11 +30,10 @@ func (c *connection) answer(ctx context.Context, out *outbox, x *exchange) (clos
 		closed = reply.Close && err == nil
 	}
 	reply.release()
-	if err != nil && ctx.Err() == nil {
-		x.row.meter.failed(ctx, endLabel(err))
-		c.end(fmt.Errorf("answer %s: %w", x.row.spec.Name, err))
-	}
-	if recycle := c.runSettle(ctx, x, reply); recycle && err == nil {
+	c.failed(ctx, x, err)
+	recycle, unsettled := c.runSettle(ctx, x, reply)
+	c.failed(ctx, x, unsettled)
+	if recycle && err == nil {
 		c.server.frames.put(x.frame)
 	}
 	x.frame = nil
@@ -43,14 +42,21 @@ func (c *connection) answer(ctx context.Context, out *outbox, x *exchange) (clos
 	return closed
 }
 
-// runSettle waits until nobody reads the request's bytes any more. It reports whether its frame may be used again.
-func (c *connection) runSettle(ctx context.Context, x *exchange, reply Reply) (recycle bool) {
-	if reply.Settle == nil {
-		return reply.Recycle
+// failed ends the connection for an error that keeps a request from its answer, unless it has ended already.
+func (c *connection) failed(ctx context.Context, x *exchange, err error) {
+	if err != nil && ctx.Err() == nil {
+		x.row.meter.failed(ctx, endLabel(err))
+		c.end(fmt.Errorf("answer %s: %w", x.row.spec.Name, err))
 	}
-	var err error
+}
+
+// runSettle waits until nobody reads the request's bytes any more. It reports whether its frame may be used again.
+func (c *connection) runSettle(ctx context.Context, x *exchange, reply Reply) (recycle bool, err error) {
+	if reply.Settle == nil {
+		return reply.Recycle, nil
+	}
 	defer c.recovered(ctx, x.row, &err)
-	return reply.Settle()
+	return reply.Settle(), nil
 }
 
 // runSend sends a reply and records it.
