@@ -36,6 +36,7 @@ type crashWorld struct {
 	p       *storage.Partition
 	leading atomic.Pointer[storage.Partition] // p, for whoever makes a file call
 	ledger  *ledger
+	slow    []*storage.Section // held, so that deleted segments keep their logs, and nothing else
 	seeds   int
 	cutting atomic.Bool
 	calls   int
@@ -94,6 +95,7 @@ func (w *crashWorld) start() {
 
 func (w *crashWorld) stop() {
 	w.cutting.Store(true)
+	w.endReaders()
 	if err := w.engine.Close(); err != nil {
 		w.t.Errorf("close engine: %v", err)
 	}
@@ -268,6 +270,26 @@ func (w *crashWorld) idle() {
 func (w *crashWorld) deleteRecords(offset int64) {
 	w.t.Helper()
 	must(w.t, w.ledger.deleteRecords(w.p, offset))
+	synctest.Wait()
+}
+
+// readSlowly begins to read at an offset, and does not end it.
+func (w *crashWorld) readSlowly(offset int64) {
+	w.t.Helper()
+	section, err := w.p.Read(offset, storage.ReadOptions{MaxBytes: 1 << 20, AtLeastOneBatch: true})
+	must(w.t, err)
+	if section == nil {
+		w.t.Fatalf("nothing to read at offset %d", offset)
+	}
+	w.slow = append(w.slow, section)
+}
+
+// endReaders ends what readSlowly has begun.
+func (w *crashWorld) endReaders() {
+	for _, section := range w.slow {
+		section.Release()
+	}
+	w.slow = nil
 	synctest.Wait()
 }
 

@@ -50,6 +50,23 @@ var programs = []program{
 		w.deleteRecords(8)
 		w.append("e", 1)
 	}},
+	{name: "delete records beside slow readers", config: func(c *storage.Config) { c.IndexInterval, c.SegmentBytes = 1, 150 }, run: func(w *crashWorld) {
+		w.begin(1)
+		w.begin(2)
+		w.end(1, false)
+		w.append("a", 2)
+		w.readSlowly(0)
+		w.readSlowly(2)
+		w.end(2, false)
+		w.deleteRecords(w.p.Offsets().HighWatermark)
+		w.idle()
+		w.append("b", 2)
+		w.take()
+		w.append("c", 2)
+		w.deleteRecords(w.p.Offsets().HighWatermark - 1)
+		w.endReaders()
+		w.append("d", 2)
+	}},
 	{
 		name: "retention by size", config: func(c *storage.Config) { c.SegmentBytes, c.RetentionBytes, c.RetentionAge = 150, 200, -1 }, options: storage.Options{RetentionInterval: time.Minute},
 		run: func(w *crashWorld) {
@@ -242,6 +259,26 @@ var compactions = []program{
 		w.compact()
 		w.deleteRecords(w.p.Offsets().HighWatermark)
 		w.put("c", "k1")
+	}},
+	{name: "compaction and deleted records beside slow readers", compacted: true, run: func(w *crashWorld) {
+		w.begin(1)
+		w.put("a", "k1", "k2")
+		w.end(1, false)
+		for i := range 4 {
+			w.put(fmt.Sprint("r", i), "k1", fmt.Sprint("k", i))
+		}
+		w.readSlowly(0)
+		w.readSlowly(w.p.Offsets().HighWatermark - 3)
+		w.compact()
+		w.readSlowly(3)
+		w.put("b", "k1")
+		w.put("c", "k1")
+		w.deleteRecords(w.p.Offsets().HighWatermark - 2)
+		w.compact()
+		w.take()
+		w.compact()
+		w.endReaders()
+		w.put("d", "k1", "k2")
 	}},
 	{
 		name: "compaction by the engine, retention by size", compacted: true, options: storage.Options{CompactionInterval: time.Minute, RetentionInterval: time.Hour},
