@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"github.com/kaas-rs/kaas/kaas-broker/internal/metastore"
 	"github.com/kaas-rs/kaas/kaas-protocol"
 )
 
@@ -34,7 +35,7 @@ func (p patience) change(ctx context.Context, do func(ctx context.Context) error
 	turn, end := context.WithDeadline(ctx, p.until)
 	defer end()
 	err := do(turn)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, metastore.ErrNotBegun) && ctx.Err() == nil {
 		return errTooLate
 	}
 	return err

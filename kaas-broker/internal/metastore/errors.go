@@ -23,6 +23,8 @@ var (
 	ErrInvalidConfig = errors.New("invalid configuration")
 	// ErrCollision is a catalog.ErrInvalidName: the name differs from an existing topic's only in dots and underscores.
 	ErrCollision = fmt.Errorf("%w: it collides with another topic's", catalog.ErrInvalidName)
+	// ErrNotBegun: the caller's context ended while other changes were made; nothing was changed (REQUEST_TIMED_OUT).
+	ErrNotBegun = errors.New("the change's turn did not come in time")
 	// ErrManifest: the topic's manifest cannot be read now, so that a change cannot be written into it without losing what a
 	// person may have begun there (POLICY_VIOLATION).
 	ErrManifest = errors.New("the topic's manifest cannot be changed")

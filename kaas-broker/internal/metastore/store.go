@@ -159,8 +159,10 @@ func (s *Store) Close() error {
 // turn is acquire for a change that was asked for: the wait for it ends with ctx, and what has begun is finished, because half a change would surprise more
 // than a late one.
 func (s *Store) turn(ctx context.Context) (change context.Context, release func(), err error) {
-	release, err = s.acquire(ctx)
-	return context.WithoutCancel(ctx), release, err
+	if release, err = s.acquire(ctx); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrNotBegun, err)
+	}
+	return context.WithoutCancel(ctx), release, nil
 }
 
 // acquire waits for the right to change something.
