@@ -126,7 +126,7 @@ func (r *compactionRun) prepare() error {
 	}
 	scope := compaction.Scope{
 		FirstDirty: r.firstDirty, End: end, Now: p.engine.options.Clock.Now().UnixMilli(), DeleteRetention: p.Config().DeleteRetention,
-		MapBytes: p.engine.options.CompactionMemory, Limit: maxLookupRecords, Tripwires: p.engine.options.Tripwires,
+		MapBytes: p.engine.options.CompactionMemory, Limit: batch.DefaultLimit, Tripwires: p.engine.options.Tripwires,
 		Producers: make(map[int64]compaction.Producer),
 	}
 	for _, a := range overlapping {

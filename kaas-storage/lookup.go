@@ -19,11 +19,11 @@ type TimestampOffset struct {
 
 var noRecord = TimestampOffset{Offset: -1, Timestamp: batch.NoTimestamp, LeaderEpoch: NoEpoch}
 
-// maxLookupRecords bounds what one batch may hold uncompressed in a timestamp lookup.
-const maxLookupRecords batch.Limit = 1 << 30
-
 // OffsetForTimestamp returns the first record at or behind the log start and below limit whose timestamp is ms or later, looking inside batches (Kafka's
 // ListOffsets by time). limit is the high watermark or the last stable offset.
+//
+// Of a batch that would take more than batch.DefaultLimit uncompressed it returns the first offset, with the batch's largest timestamp: who reads from there
+// misses nothing. Kafka finds the record in it, by decompressing as much as comes out.
 //
 // It decodes the records of one batch, which batch.SiteTimestampLookup counts.
 func (p *Partition) OffsetForTimestamp(ctx context.Context, ms, limit int64) (TimestampOffset, error) {
@@ -120,7 +120,10 @@ func (p *Partition) searchBatch(s *segment, file vfs.File, position, size, ms, l
 	if b.Control() {
 		return noRecord, nil
 	}
-	for record, err := range b.Records(p.engine.options.Tripwires, batch.SiteTimestampLookup, maxLookupRecords) {
+	for record, err := range b.Records(p.engine.options.Tripwires, batch.SiteTimestampLookup, batch.DefaultLimit) {
+		if errors.Is(err, batch.ErrDecompressedSize) {
+			return TimestampOffset{Offset: max(b.BaseOffset(), start), Timestamp: b.MaxTimestamp(), LeaderEpoch: Epoch(b.LeaderEpoch())}, nil
+		}
 		if err != nil {
 			return noRecord, &CorruptionError{Dir: p.dir.Path(), File: s.log.name.String(), Offset: position, Cause: err.Error()}
 		}
