@@ -82,6 +82,9 @@ func checkHeader(batch Batch, r Rules) error {
 		return reject(ErrInvalidRecord, "unknown compression %d", batch.Compression())
 	case batch.Compression() == None && count*minRecordSize > int64(len(batch.records())):
 		return reject(ErrInvalidRecord, "%d records cannot fit %d bytes", count, len(batch.records()))
+	case count*minRecordSize > int64(DefaultLimit):
+		// Each record takes an offset: with the largest counts two batches of a hundred bytes would fill what a segment's indexes can tell apart.
+		return reject(ErrInvalidRecord, "%d records take more than the %d bytes that a batch may become", count, int64(DefaultLimit))
 	case batch.AppendTime() && (r.AppendTime || batch.MaxTimestamp() == NoTimestamp):
 		return rejectAppendTime(batch)
 	}

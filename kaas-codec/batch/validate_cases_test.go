@@ -47,6 +47,8 @@ func headerCases(t testing.TB) []validation {
 		{"count below offsets", edited(b, set32(23, 5)), nil, batch.ErrInvalidRecord, 0},
 		{"offsets overflow", edited(b, set32(57, math.MinInt32), set32(23, math.MaxInt32)), nil, batch.ErrInvalidRecord, 0},
 		{"more records than bytes", edited(b, set32(57, 1<<30), set32(23, 1<<30-1)), nil, batch.ErrInvalidRecord, 0},
+		{"more records than a batch may become", edited(gzip, set32(57, 19173962), set32(23, 19173961)), nil, batch.ErrInvalidRecord, 0},
+		{"as many records as a batch may become", edited(gzip, set32(57, 19173961), set32(23, 19173960)), nil, nil, 0},
 		{"control batch", edited(b, set16(21, 0x20)), nil, batch.ErrInvalidRecord, 0},
 		{"transactional batch", edited(b, set16(21, 0x10), set64(43, 5), set32(53, 0)), nil, nil, 0},
 		{"producer without sequence", edited(b, set64(43, 5)), nil, batch.ErrInvalidRecord, 0},
