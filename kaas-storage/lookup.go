@@ -22,23 +22,31 @@ var noRecord = TimestampOffset{Offset: -1, Timestamp: batch.NoTimestamp, LeaderE
 // OffsetForTimestamp returns the first record at or behind the log start and below limit whose timestamp is ms or later, looking inside batches (Kafka's
 // ListOffsets by time). limit is the high watermark or the last stable offset.
 //
-// Of a batch that would take more than batch.DefaultLimit uncompressed it returns the first offset, with the batch's largest timestamp: who reads from there
-// misses nothing. Kafka finds the record in it, by decompressing as much as comes out.
+// It decodes the records of one batch, which batch.SiteTimestampLookup counts: the first whose largest timestamp is late enough. Where that one does not show
+// such a record it returns the batch's first offset, with its largest timestamp: who reads from there misses nothing. That is so for a batch that would take
+// more than batch.DefaultLimit uncompressed, and for one whose producer has sent a wrong timestamp or what nobody can decode. Kafka looks into batches
+// as they come, and then need not doubt them.
 //
-// It decodes the records of one batch, which batch.SiteTimestampLookup counts.
+// A few searches run at a time on one volume; the others wait.
 func (p *Partition) OffsetForTimestamp(ctx context.Context, ms, limit int64) (TimestampOffset, error) {
-	return p.lookUp(ctx, func() (TimestampOffset, error) { return p.firstSince(ms, limit) })
+	return p.lookUp(ctx, func() (TimestampOffset, error) { return p.firstSince(ctx, ms, limit) })
 }
 
-// lookUp runs a search that reads files. When ctx ends first, the search goes on and its result is dropped.
+// lookUp runs a search that reads files. When ctx ends first its result is dropped, and it ends before the next batch. Until then nobody takes its place:
+// clients that ask and leave would have any number of batches decompressed at once.
 func (p *Partition) lookUp(ctx context.Context, search func() (TimestampOffset, error)) (TimestampOffset, error) {
+	leave, err := p.volume.enterLookup(ctx)
+	if err != nil {
+		return noRecord, err
+	}
 	var found TimestampOffset
-	err := p.engine.blocking(ctx, p.volume, func() error {
+	err = p.engine.blocking(ctx, p.volume, func() error {
+		defer leave()
 		return p.unlessReplaced(func() (err error) {
 			found, err = search()
 			return err
 		})
-	})
+	}, leave)
 	if err != nil {
 		return noRecord, err
 	}
@@ -48,15 +56,15 @@ func (p *Partition) lookUp(ctx context.Context, search func() (TimestampOffset, 
 // MaxTimestampOffset returns the first record that has the largest timestamp of those from the log start to below limit (KIP-734, at the level of records).
 func (p *Partition) MaxTimestampOffset(ctx context.Context, limit int64) (TimestampOffset, error) {
 	return p.lookUp(ctx, func() (TimestampOffset, error) {
-		newest, err := p.newestBelow(limit)
+		newest, err := p.newestBelow(ctx, limit)
 		if err != nil || newest == batch.NoTimestamp {
 			return noRecord, err
 		}
-		return p.firstSince(newest, limit)
+		return p.firstSince(ctx, newest, limit)
 	})
 }
 
-func (p *Partition) firstSince(ms, limit int64) (TimestampOffset, error) {
+func (p *Partition) firstSince(ctx context.Context, ms, limit int64) (TimestampOffset, error) {
 	for _, s := range segmentsFrom(*p.segments.Load(), p.logStart.Load()) {
 		newest, err := s.newestTimestamp()
 		if err != nil {
@@ -65,7 +73,7 @@ func (p *Partition) firstSince(ms, limit int64) (TimestampOffset, error) {
 		if newest != batch.NoTimestamp && newest < ms {
 			continue
 		}
-		found, err := p.searchSegment(s, ms, limit)
+		found, err := p.searchSegment(ctx, s, ms, limit)
 		if err != nil || found.Offset >= 0 {
 			return found, err
 		}
@@ -74,7 +82,7 @@ func (p *Partition) firstSince(ms, limit int64) (TimestampOffset, error) {
 }
 
 // searchSegment scans headers from where the time index points, and decodes each batch that may hold the record: its largest timestamp is late enough.
-func (p *Partition) searchSegment(s *segment, ms, limit int64) (TimestampOffset, error) {
+func (p *Partition) searchSegment(ctx context.Context, s *segment, ms, limit int64) (TimestampOffset, error) {
 	file, err := s.log.acquire()
 	if err != nil {
 		return noRecord, s.fail("open segment", err)
@@ -96,7 +104,7 @@ func (p *Partition) searchSegment(s *segment, ms, limit int64) (TimestampOffset,
 	found := noRecord
 	var failed error
 	err = s.scan(file, position, func(header batch.Batch, position, size int64) bool {
-		if header.BaseOffset() >= limit {
+		if failed = context.Cause(ctx); failed != nil || header.BaseOffset() >= limit {
 			return false
 		}
 		if header.MaxTimestamp() >= ms && header.Count() > 0 {
@@ -120,11 +128,13 @@ func (p *Partition) searchBatch(s *segment, file vfs.File, position, size, ms, l
 	if b.Control() {
 		return noRecord, nil
 	}
+	whole := TimestampOffset{Offset: max(b.BaseOffset(), start), Timestamp: b.MaxTimestamp(), LeaderEpoch: Epoch(b.LeaderEpoch())}
 	for record, err := range b.Records(p.engine.options.Tripwires, batch.SiteTimestampLookup, batch.DefaultLimit) {
-		if errors.Is(err, batch.ErrDecompressedSize) {
-			return TimestampOffset{Offset: max(b.BaseOffset(), start), Timestamp: b.MaxTimestamp(), LeaderEpoch: Epoch(b.LeaderEpoch())}, nil
-		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case b.ValidCRC():
+			return whole, nil
+		default:
 			return noRecord, &CorruptionError{Dir: p.dir.Path(), File: s.log.name.String(), Offset: position, Cause: err.Error()}
 		}
 		offset, timestamp := b.BaseOffset()+int64(record.OffsetDelta), b.BaseTimestamp()+record.TimestampDelta
@@ -135,19 +145,22 @@ func (p *Partition) searchBatch(s *segment, file vfs.File, position, size, ms, l
 			return TimestampOffset{Offset: offset, Timestamp: timestamp, LeaderEpoch: Epoch(b.LeaderEpoch())}, nil
 		}
 	}
-	return noRecord, nil
+	if b.BaseOffset() < start || b.LastOffset() >= limit {
+		return noRecord, nil // its record may be one that does not count
+	}
+	return whole, nil
 }
 
 // newestBelow is the largest timestamp of the batches that begin below limit. Only segments whose index may know of something that does not
 // count, at the two ends of the log, are scanned.
-func (p *Partition) newestBelow(limit int64) (int64, error) {
+func (p *Partition) newestBelow(ctx context.Context, limit int64) (int64, error) {
 	start := p.logStart.Load()
 	newest := batch.NoTimestamp
 	for _, s := range *p.segments.Load() {
 		whole := s.base >= start && s.end.Load() <= limit && s != p.writing()
 		timestamp, err := s.newestTimestamp()
 		if err == nil && (!whole || timestamp == batch.NoTimestamp) {
-			timestamp, err = s.scanNewest(start, limit)
+			timestamp, err = s.scanNewest(ctx, start, limit)
 		}
 		if err != nil {
 			return 0, err
@@ -163,7 +176,7 @@ func (p *Partition) writing() *segment {
 	return p.active
 }
 
-func (s *segment) scanNewest(start, limit int64) (int64, error) {
+func (s *segment) scanNewest(ctx context.Context, start, limit int64) (int64, error) {
 	file, err := s.log.acquire()
 	if err != nil {
 		return 0, s.fail("open segment", err)
@@ -171,7 +184,7 @@ func (s *segment) scanNewest(start, limit int64) (int64, error) {
 	defer s.log.release()
 	newest := int64(math.MinInt64)
 	err = s.scan(file, 0, func(header batch.Batch, _, _ int64) bool {
-		if header.BaseOffset() >= limit {
+		if header.BaseOffset() >= limit || ctx.Err() != nil {
 			return false
 		}
 		if header.LastOffset() >= start {
@@ -179,5 +192,5 @@ func (s *segment) scanNewest(start, limit int64) (int64, error) {
 		}
 		return true
 	})
-	return max(newest, batch.NoTimestamp), err
+	return max(newest, batch.NoTimestamp), errors.Join(err, context.Cause(ctx))
 }

@@ -127,10 +127,10 @@ func newPartition(e *Engine, dir *partitionDir, o TakeOptions, t *takeover) *Par
 	p.logEnd.Store(t.tail.end)
 	p.watermark.Store(t.tail.end)
 	p.dirty.limit = checkpointBytes
-	if s := t.tail.segment; s != nil {
+	if s := t.tail.last(); s != nil {
 		p.active = s
 		p.lastOwn = ownEnd{s, s.size}
-		p.dirty = dirtyBytes{bytes: s.size, limit: checkpointBytes, last: time.Now()}
+		p.dirty = dirtyBytes{bytes: t.tail.size(), limit: checkpointBytes, last: time.Now()}
 	}
 	p.cleaned.Store(t.manifest.Cleaned)
 	dir.fenced = p.fail

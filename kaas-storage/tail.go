@@ -13,14 +13,14 @@ import (
 )
 
 // tail is the end of a log that the last leader may not have made durable: what lies behind its recovery point. A taker
-// copies it into its own first segment, the very bytes that it verified, and learns producers and leader epochs on the way.
+// copies it into its own first segment, or a few where offsets are far apart, the very bytes that it verified, and learns producers and leader epochs on the way.
 type tail struct {
 	epoch        Epoch
 	end          int64 // offset behind the last valid batch
 	epochs       leaderEpochs
 	producers    producerTable
 	transactions *transactions
-	segment      *segment // one's own, nil while nothing was copied
+	segments     []*segment // one's own, none while nothing was copied
 	seen         int64
 	interval     int
 	ignored      int64 // bytes behind the last valid batch of a file
@@ -109,35 +109,72 @@ func (t *tail) endSegment(dir vfs.Dir, name segmentName, reader *batchReader) er
 	return nil
 }
 
-// append writes a run of batches in one call, or a tail of small ones would take longer to write than to read, check and sync.
+// append writes a run of batches in one call, or a tail of small ones would take longer to write than to read, check and sync. There are more calls where
+// the run does not fit one segment: the files that it is copied from may have been many.
 func (t *tail) append(dir vfs.Dir, run []byte) error {
-	if t.segment == nil {
-		t.segment = newSegment(dir, t.end, t.epoch, fileMissing)
-		t.segment.created = time.Now()
-	}
-	s := t.segment
-	file, err := s.log.acquire()
-	if err != nil {
-		return s.fail("make segment", err)
-	}
-	defer s.log.release()
-	if _, err := file.WriteAt(run, s.size); err != nil {
-		return s.fail("copy tail", err)
-	}
 	for len(run) > 0 {
-		b, rest, err := batch.Next(run)
+		s := t.segmentFor(dir, run)
+		position := s.size
+		rest, err := t.learnFitting(s, run)
 		if err != nil {
 			return s.fail("copy tail", err)
 		}
-		t.learn(b)
+		if err := s.copyAt(run[:len(run)-len(rest)], position); err != nil {
+			return err
+		}
 		run = rest
 	}
 	return nil
 }
 
+// segmentFor returns the last segment if it takes the first batch of a run, else a new one.
+func (t *tail) segmentFor(dir vfs.Dir, run []byte) *segment {
+	if last := t.last(); last != nil {
+		if b, _, err := batch.Next(run); err != nil || last.fits(int64(len(b)), b.LastOffset(), math.MaxInt32) {
+			return last
+		}
+	}
+	s := newSegment(dir, t.end, t.epoch, fileMissing)
+	s.created = time.Now()
+	t.segments = append(t.segments, s)
+	return s
+}
+
+// last is the segment that grows, nil while nothing was copied.
+func (t *tail) last() *segment {
+	if len(t.segments) == 0 {
+		return nil
+	}
+	return t.segments[len(t.segments)-1]
+}
+
+// learnFitting learns from the batches that the segment takes, and returns the others.
+func (t *tail) learnFitting(s *segment, run []byte) (others []byte, err error) {
+	for len(run) > 0 {
+		b, rest, err := batch.Next(run)
+		if err != nil || !s.fits(int64(len(b)), b.LastOffset(), math.MaxInt32) {
+			return run, err
+		}
+		t.learn(s, b)
+		run = rest
+	}
+	return nil, nil
+}
+
+func (s *segment) copyAt(run []byte, position int64) error {
+	file, err := s.log.acquire()
+	if err != nil {
+		return s.fail("make segment", err)
+	}
+	defer s.log.release()
+	if _, err := file.WriteAt(run, position); err != nil {
+		return s.fail("copy tail", err)
+	}
+	return nil
+}
+
 // learn takes up what a copied batch says: its place, its epoch, and what it did to its producer.
-func (t *tail) learn(b batch.Batch) {
-	s := t.segment
+func (t *tail) learn(s *segment, b batch.Batch) {
 	entry := offsetEntry{relative: uint32(b.LastOffset() - s.base), position: uint32(s.size)}
 	s.index.add(entry, recordTimestamp(b), int64(len(b)), t.interval)
 	s.size += int64(len(b))
@@ -150,33 +187,42 @@ func (t *tail) learn(b batch.Batch) {
 func (t *tail) note(b batch.Batch) {
 	marker, _ := markerOf(b) // Append lets none in that cannot be read
 	if aborted, is := t.transactions.note(t.producers, b, marker, t.seen); is {
-		t.segment.aborted.add(aborted)
+		t.last().aborted.add(aborted)
 	}
 }
 
 // seal makes the copy durable, its name included, before any manifest can refer to it: a manifest that survives a crash
 // without the copy would hide the old tail.
 func (t *tail) seal(dir vfs.Dir) error {
-	s := t.segment
-	if s == nil {
+	if len(t.segments) == 0 {
 		return nil
 	}
-	file, err := s.log.acquire()
-	if err != nil {
-		return s.fail("open copy", err)
-	}
-	defer s.log.release()
-	if err := file.Sync(); err != nil {
-		return s.fail("sync copy", err)
+	for i, s := range t.segments {
+		if err := s.sync(); err != nil {
+			return err
+		}
+		end := t.end
+		if i+1 < len(t.segments) {
+			end = t.segments[i+1].base
+		}
+		s.reaching.Store(end)
+		s.committed.Store(s.size)
+		s.end.Store(end)
 	}
 	if err := dir.Sync(); err != nil {
 		return &StorageError{Op: "sync directory", Path: dir.Path(), Err: err}
 	}
-	s.reaching.Store(t.end)
-	s.committed.Store(s.size)
-	s.end.Store(t.end)
 	t.transactions.advance(t.end)
 	return nil
+}
+
+// size is the bytes of all that was copied.
+func (t *tail) size() int64 {
+	var size int64
+	for _, s := range t.segments {
+		size += s.size
+	}
+	return size
 }
 
 // errEndOfBatches: the file has no further valid batch that continues the log.

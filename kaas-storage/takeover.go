@@ -43,8 +43,8 @@ func takeOver(dir vfs.Dir, o TakeOptions) (*takeover, error) {
 
 // close drops the handles of a takeover that nobody wants. What it wrote is garbage to the next taker, and its claim a lower one.
 func (t *takeover) close() {
-	if t.tail.segment != nil {
-		t.tail.segment.close()
+	for _, s := range t.tail.segments {
+		s.close()
 	}
 	t.claim.close()
 }
@@ -125,9 +125,7 @@ func (t *takeover) listSegments(dir vfs.Dir, names *partitionNames) error {
 	if err != nil {
 		return err
 	}
-	if t.segments = segments; t.tail.segment != nil {
-		t.segments = append(t.segments, t.tail.segment)
-	}
+	t.segments = append(segments, t.tail.segments...)
 	return nil
 }
 

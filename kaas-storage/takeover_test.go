@@ -2,12 +2,15 @@ package storage_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
@@ -193,4 +196,57 @@ func TestTakeoverByAProcessThatWasReplaced(t *testing.T) {
 	if next := b.take(); next.Epoch() <= successor.Epoch()+1 {
 		t.Errorf("epoch %d after %d and one that was claimed in vain", next.Epoch(), successor.Epoch())
 	}
+}
+
+// sparse is a batch that takes as many offsets as a header can say.
+func sparse(t *testing.T, timestamp int64) batch.Batch {
+	t.Helper()
+	b := stamped(t, timestamp)
+	binary.BigEndian.PutUint32(b[23:], math.MaxInt32-1)
+	resum(b)
+	return b
+}
+
+// A tail may come from many files, and offsets in one file's indexes are 32 bits above its first: what is copied must be found again.
+func TestTailOfDistantOffsets(t *testing.T) {
+	b := newBench(t, newFaulty(16<<20), storage.Options{RetentionInterval: -1})
+	b.config.IndexInterval = 1
+	const batches = 10
+	p := b.take()
+	for i := range batches {
+		appendDurable(t, p, sparse(t, int64(100+i)))
+	}
+	check := func(when string) {
+		t.Helper()
+		for i := range int64(batches) {
+			base := i * math.MaxInt32
+			for _, offset := range []int64{base, base + 1, base + math.MaxInt32 - 1} {
+				section, err := p.Read(offset, storage.ReadOptions{MaxBytes: 1, AtLeastOneBatch: true})
+				if err != nil {
+					t.Fatalf("%s: offset %d: %v", when, offset, err)
+				}
+				header := make(batch.Batch, section.Size())
+				_, err = section.ReadAt(header, 0)
+				must(t, err)
+				if end, err := section.End(); header.BaseOffset() != base || err != nil || end < base+math.MaxInt32 {
+					t.Errorf("%s: offset %d is in the batch at %d, which ends before %d, %v", when, offset, header.BaseOffset(), end, err)
+				}
+				section.Release()
+			}
+			if found := lookUp(t, p, 100+i); found.Offset != base {
+				t.Errorf("%s: the time of batch %d is found at %+v", when, i, found)
+			}
+		}
+	}
+	check("appended")
+	for _, when := range []string{"taken over", "taken over again"} {
+		p.Abandon()
+		<-p.Closed()
+		p = b.take()
+		check(when)
+	}
+	must(t, p.Handover(t.Context()))
+	<-p.Closed()
+	p = b.take()
+	check("handed over")
 }

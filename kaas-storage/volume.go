@@ -46,6 +46,7 @@ type Volume struct {
 	id      string
 	reserve int64
 	slots   chan struct{}
+	lookups chan struct{}
 	full    atomic.Bool
 	room    atomic.Int64 // bytes that may still be appended before the next look at the free space
 	relieve bool
@@ -59,11 +60,14 @@ type Volume struct {
 // defaultSlots bounds blocking calls of one volume, so that a hung one cannot use up the process's threads.
 const defaultSlots = 64
 
+// maxLookups bounds the searches by time of one volume: each may decompress a batch, of which a few kilobytes become batch.DefaultLimit.
+const maxLookups = 4
+
 func newVolume(filesystem vfs.FS, id string, slots int) *Volume {
 	if slots <= 0 {
 		slots = defaultSlots
 	}
-	v := &Volume{fs: filesystem, id: id, slots: make(chan struct{}, slots)}
+	v := &Volume{fs: filesystem, id: id, slots: make(chan struct{}, slots), lookups: make(chan struct{}, maxLookups)}
 	v.room.Store(math.MaxInt64 / 2)
 	v.fences.Store(filesystem == nil)
 	return v
@@ -193,6 +197,16 @@ func (v *Volume) enter(ctx context.Context) error {
 }
 
 func (v *Volume) leave() { <-v.slots }
+
+// enterLookup waits for a place among the searches by time; leave gives it back, also if it is called again.
+func (v *Volume) enterLookup(ctx context.Context) (leave func(), err error) {
+	select {
+	case v.lookups <- struct{}{}:
+		return sync.OnceFunc(func() { <-v.lookups }), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
 
 // isFull tells a full disk or an exhausted quota from other failures.
 func isFull(err error) bool {

@@ -12,21 +12,17 @@ import (
 const (
 	smallDecodes = 16
 	largeDecodes = 2
-	// timeLookups look into one batch each, but may wait for the file system meanwhile.
-	timeLookups = 4
 	// smallDecoded is the size in bytes that usual records have at most without their compression.
 	smallDecoded = 8 << 20
 )
 
 // decodeSlots bounds the memory that compressed records take when they are decompressed.
 type decodeSlots struct {
-	small, large, lookups chan struct{}
+	small, large chan struct{}
 }
 
 func newDecodeSlots() decodeSlots {
-	return decodeSlots{
-		small: make(chan struct{}, smallDecodes), large: make(chan struct{}, largeDecodes), lookups: make(chan struct{}, timeLookups),
-	}
+	return decodeSlots{small: make(chan struct{}, smallDecodes), large: make(chan struct{}, largeDecodes)}
 }
 
 // validate is batch.Validate. Records that turn out not to be small are decompressed a second time when a large slot is free. The error is also that
@@ -56,11 +52,6 @@ func (d decodeSlots) validate(ctx context.Context, records []byte, rules batch.R
 // takeLarge waits for a slot in which records may become as large as package batch lets them.
 func (d decodeSlots) takeLarge(ctx context.Context) (release func(), err error) {
 	return take(ctx, d.large)
-}
-
-// takeLookup waits for a slot in which to find a record by its time.
-func (d decodeSlots) takeLookup(ctx context.Context) (release func(), err error) {
-	return take(ctx, d.lookups)
 }
 
 func take(ctx context.Context, slots chan struct{}) (release func(), err error) {

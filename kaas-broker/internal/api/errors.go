@@ -29,6 +29,7 @@ var codes = [...]struct {
 	{ownership.ErrUnknownPartition, kerr.UnknownTopicOrPartition},
 	// groups, whose errors wrap what happened to the slot's partition
 	{coordinator.ErrMetadataTooLarge, kerr.OffsetMetadataTooLarge},
+	{coordinator.ErrCommitTooLarge, kerr.InvalidCommitOffsetSize},
 	{group.ErrNotAvailable, kerr.CoordinatorNotAvailable}, // may wrap what another coordinator has said
 	{coordinator.ErrLoading, kerr.CoordinatorLoadInProgress},
 	{coordinator.ErrNotCoordinator, kerr.NotCoordinator},

@@ -142,22 +142,12 @@ func (h *Handlers) offsetAt(ctx context.Context, p *storage.Partition, time int6
 		}
 		return nil
 	case timeMaxTimestamp:
-		found, err = h.recordAt(ctx, func() (storage.TimestampOffset, error) { return p.MaxTimestampOffset(ctx, limit) })
+		found, err = p.MaxTimestampOffset(ctx, limit)
 	default:
-		found, err = h.recordAt(ctx, func() (storage.TimestampOffset, error) { return p.OffsetForTimestamp(ctx, time, limit) })
+		found, err = p.OffsetForTimestamp(ctx, time, limit)
 	}
 	row.Offset, row.Timestamp, row.LeaderEpoch = found.Offset, found.Timestamp, int32(found.LeaderEpoch)
 	return err
-}
-
-// recordAt runs a look-up that may have to decompress a batch.
-func (h *Handlers) recordAt(ctx context.Context, find func() (storage.TimestampOffset, error)) (storage.TimestampOffset, error) {
-	release, err := h.decodes.takeLookup(ctx)
-	if err != nil {
-		return storage.TimestampOffset{}, err
-	}
-	defer release()
-	return find()
 }
 
 // boundaries is the answer of v0: offsets at or before which there are only records older than the time, newest first, at most limit of them.
@@ -169,9 +159,7 @@ func (h *Handlers) boundaries(ctx context.Context, p *storage.Partition, time in
 	case timeLatest:
 		offsets = []int64{bounds.HighWatermark, bounds.LogStart}
 	default:
-		found, err := h.recordAt(ctx, func() (storage.TimestampOffset, error) {
-			return p.OffsetForTimestamp(ctx, time, bounds.HighWatermark)
-		})
+		found, err := p.OffsetForTimestamp(ctx, time, bounds.HighWatermark)
 		if err != nil {
 			return nil, err
 		}
