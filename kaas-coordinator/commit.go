@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"time"
 	"unicode/utf16"
@@ -30,9 +31,9 @@ type CommitOffset struct {
 	CommitTime  int64 // ms since 1970; -1 for now (all but v1 of OffsetCommit)
 }
 
-// Commit is an OffsetCommit request. It returns when the offsets are durable. The results are one error for each offset: nil, or
-// ErrMetadataTooLarge, which does not hold the others up. With an error nothing was committed, ErrNotCoordinator and ctx's excepted, where
-// it is not known.
+// Commit is an OffsetCommit request. It returns when the offsets are durable. The results are one error for each offset: nil,
+// ErrMetadataTooLarge, which does not hold the others up, or ErrCommitTooLarge, which all the others get. With an error nothing was committed,
+// ErrNotCoordinator and ctx's excepted, where it is not known.
 //
 // Errors: ErrLoading, ErrNotCoordinator, those of package group for commits, and ctx's.
 func (c *Coordinator) Commit(ctx context.Context, id string, r CommitRequest) ([]error, error) {
@@ -77,40 +78,51 @@ func (c *Coordinator) commit(led *leadership, id string, r CommitRequest, now ti
 	if led.groups[id] == nil && r.Generation >= 0 {
 		return committed{refusal: group.ErrIllegalGeneration, rests: led.Barrier()}, nil
 	}
-	e := led.group(id)
-	answer, accepted := c.judge(led, e, r.Identity, false, r.Offsets)
+	answer, accepted := c.judge(led, id, r.Identity, false, r.Offsets)
 	if len(accepted) == 0 {
 		return answer, nil
 	}
-	rests, err := led.append(id, e, accepted, r.Retention, now)
+	rests, err := led.append(id, led.group(id), accepted, r.Retention, now)
 	answer.rests, answer.appended = rests, true
 	return answer, err
 }
 
-// judge says whether the member may commit, and which of its offsets are taken. The caller holds the lock.
-func (c *Coordinator) judge(led *leadership, e *entry, who group.Identity, transactional bool, offsets []CommitOffset) (committed, []CommitOffset) {
-	answer := committed{refusal: e.live.CheckCommit(who, transactional), rests: led.Barrier()}
+// judge says whether the member of the group may commit, and which of its offsets are taken. The caller holds the lock.
+func (c *Coordinator) judge(led *leadership, id string, who group.Identity, transactional bool, offsets []CommitOffset) (committed, []CommitOffset) {
+	answer := committed{refusal: led.group(id).live.CheckCommit(who, transactional), rests: led.Barrier()}
 	if answer.refusal != nil {
 		return answer, nil
 	}
 	var accepted []CommitOffset
-	answer.results, accepted = c.checkOffsets(offsets)
+	answer.results, accepted = c.checkOffsets(id, offsets)
 	return answer, accepted
 }
 
+// maxCommitBytes bounds what one request stores. The group's id, of 32 KiB at most, goes with each of its offsets, so that a request of 200 KB could become
+// gigabytes. Kafka has the largest message of __consumer_offsets for it, 1 MiB; records are longer here, and this takes what fits there.
+const maxCommitBytes = 8 << 20
+
 // checkOffsets returns one result for each offset, and those that are taken.
-func (c *Coordinator) checkOffsets(offsets []CommitOffset) ([]error, []CommitOffset) {
+func (c *Coordinator) checkOffsets(id string, offsets []CommitOffset) ([]error, []CommitOffset) {
 	results := make([]error, len(offsets))
 	accepted := make([]CommitOffset, 0, len(offsets))
+	size := 0
 	for i, o := range offsets {
 		if lettersOf(o.Metadata) > c.options.Offsets.MaxMetadata {
 			results[i] = ErrMetadataTooLarge
 			continue
 		}
 		o.Metadata = normal(o.Metadata)
+		size += usualValue + len(id) + len(o.Topic) + len(o.Metadata)
 		accepted = append(accepted, o)
 	}
-	return results, accepted
+	if size <= maxCommitBytes {
+		return results, accepted
+	}
+	for i := range results {
+		results[i] = cmp.Or(results[i], ErrCommitTooLarge)
+	}
+	return results, nil
 }
 
 // lettersOf is the length of a text as Java counts it, which is how Kafka measures metadata whatever the name of its setting says.

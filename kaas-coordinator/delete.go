@@ -37,7 +37,7 @@ func (l *leadership) delete(id string) error {
 	if e.stored {
 		records = append(records, slot.Record{Key: slot.GroupKey(id)})
 	}
-	if _, err := l.slot.Append(records...); err != nil {
+	if err := l.slot.Remove(records...); err != nil {
 		return appendError(err)
 	}
 	e.live.Close(group.ErrNotAvailable)
@@ -71,14 +71,16 @@ func (l *leadership) deleteOffsets(id string, partitions []offset.Partition) ([]
 	}
 	results := make([]error, len(partitions))
 	var known []offset.Partition
+	seen := make(map[offset.Partition]bool, len(partitions))
 	for i, at := range partitions {
 		results[i] = e.mayDelete(at.Topic)
 		if results[i] == ErrNonEmptyGroup { //nolint:errorlint // our own result, never wrapped
 			return nil, ErrNonEmptyGroup
 		}
-		if results[i] == nil && e.offsets.Has(at) {
+		if results[i] == nil && !seen[at] && e.offsets.Has(at) {
 			known = append(known, at)
 		}
+		seen[at] = true
 	}
 	return results, l.remove(id, e, known)
 }
@@ -137,7 +139,7 @@ func (l *leadership) remove(id string, e *entry, partitions []offset.Partition) 
 	if last && e.stored {
 		records = append(records, slot.Record{Key: slot.GroupKey(id)})
 	}
-	if _, err := l.slot.Append(records...); err != nil {
+	if err := l.slot.Remove(records...); err != nil {
 		return appendError(err)
 	}
 	e.offsets.Forget(partitions)

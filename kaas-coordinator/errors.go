@@ -24,6 +24,8 @@ var (
 	ErrNonEmptyGroup = errors.New("group has members")
 	// ErrGroupNotFound is GROUP_ID_NOT_FOUND (69).
 	ErrGroupNotFound = errors.New("group does not exist")
+	// ErrCommitTooLarge is INVALID_COMMIT_OFFSET_SIZE (28): more than one request may commit.
+	ErrCommitTooLarge = errors.New("offsets of the request are too large to be committed at once")
 	// ErrSubscribed is GROUP_SUBSCRIBED_TO_TOPIC (86).
 	ErrSubscribed = errors.New("group is subscribed to the topic")
 	// ErrUnstableOffset is UNSTABLE_OFFSET_COMMIT (88): an open transaction may change the offset.

@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
+	"github.com/kaas-rs/kaas/kaas-storage"
+
 	"github.com/google/uuid"
 
 	"github.com/kaas-rs/kaas/kaas-coordinator"
@@ -293,4 +296,78 @@ func TestCommitsShareASync(t *testing.T) {
 			t.Errorf("50 commits took %d syncs", got)
 		}
 	})
+}
+
+// The id of a group goes with each of its offsets into the log: a request that repeats little must not become gigabytes.
+func TestCommitsThatBecomeTooLarge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		long := strings.Repeat("g", 32<<10-1)
+		p := start(t, prepared(t), coordinator.Options{}, "g", long)
+		many := make([]coordinator.CommitOffset, 1000)
+		for i := range many {
+			many[i] = commitOf("t", int32(i), 1)
+		}
+		many[7].Metadata = strings.Repeat("m", 4097)
+		commit := func(id string) []error {
+			results, err := p.Commit(t.Context(), id, coordinator.CommitRequest{Identity: nobody(), Offsets: many, Retention: -1})
+			must(t, err)
+			return results
+		}
+		results := commit(long)
+		wants(t, results[0], coordinator.ErrCommitTooLarge)
+		wants(t, results[7], coordinator.ErrMetadataTooLarge)
+		if got := p.fetch(long, at("t", 0)); got.Offset != -1 {
+			t.Errorf("a refused commit moved the offset to %d", got.Offset)
+		}
+		must(t, commit("g")[0])
+		many = many[:7]
+		must(t, commit(long)[0])
+	})
+}
+
+// What is removed at once may be any number of offsets with long ids, and is named as often as a client likes.
+func TestRemovalsAreSplit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		long := strings.Repeat("g", 32<<10-1)
+		filesystem := prepared(t)
+		p := start(t, filesystem, coordinator.Options{}, long)
+		for i := range int32(100) {
+			must(t, p.commit(long, commitOf("t", i, 1)))
+		}
+		log := p.taken[slot.Of(long, slot.DefaultCount)]
+		size := log.Size
+		before := size()
+		named := make([]offset.Partition, 10_000)
+		for i := range named {
+			named[i] = at("t", int32(i%2))
+		}
+		_, err := p.DeleteOffsets(t.Context(), long, named)
+		must(t, err)
+		if grown := size() - before; grown > 100<<10 {
+			t.Errorf("the removal of two offsets took %d bytes", grown)
+		}
+		must(t, p.Delete(t.Context(), long))
+		if got := p.fetch(long, at("t", 99)); got.Offset != -1 {
+			t.Errorf("an offset of a removed group is %d", got.Offset)
+		}
+		if largest := largestBatch(t, log); largest > 2<<20 {
+			t.Errorf("a batch has %d bytes", largest)
+		}
+	})
+}
+
+// largestBatch is the size of the largest one in a log, in bytes.
+func largestBatch(t *testing.T, p *storage.Partition) int {
+	t.Helper()
+	largest := 0
+	for at := int64(0); at < p.Offsets().HighWatermark; {
+		section, err := p.Read(at, storage.ReadOptions{MaxBytes: 1, AtLeastOneBatch: true})
+		must(t, err)
+		b := make(batch.Batch, section.Size())
+		_, err = section.ReadAt(b, 0)
+		must(t, err)
+		section.Release()
+		largest, at = max(largest, len(b)), b.LastOffset()+1
+	}
+	return largest
 }

@@ -87,7 +87,7 @@ func (l *leadership) forget(now time.Time, o TransactionOptions) (int, error) {
 			expired = append(expired, slot.Record{Key: slot.MarkerKey(producer)})
 		}
 	}
-	if _, err := l.slot.Append(expired...); err != nil {
+	if err := l.slot.Remove(expired...); err != nil {
 		return 0, appendError(err)
 	}
 	for _, r := range expired {

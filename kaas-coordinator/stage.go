@@ -82,8 +82,7 @@ func (c *Coordinator) verifyGroup(ctx context.Context, id string, r StageRequest
 
 // stage appends what can be taken. The caller holds the lock.
 func (c *Coordinator) stage(led *leadership, id string, r StageRequest, now time.Time) (committed, error) {
-	e := led.group(id)
-	answer, accepted := c.judge(led, e, r.Identity, true, r.Offsets)
+	answer, accepted := c.judge(led, id, r.Identity, true, r.Offsets)
 	if len(accepted) == 0 {
 		return answer, nil
 	}
@@ -94,6 +93,7 @@ func (c *Coordinator) stage(led *leadership, id string, r StageRequest, now time
 	if err != nil {
 		return answer, appendError(err)
 	}
+	e := led.group(id)
 	for i, o := range accepted {
 		e.offsets.Stage(r.Producer.ID, o.Partition, values[i])
 	}

@@ -111,6 +111,17 @@ func (k Key) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
+// sharing is the key with the texts of another one where they are equal: what is committed at once has them in common, and they are kept for long.
+func (k Key) sharing(other Key) Key {
+	if k.ID == other.ID {
+		k.ID = other.ID
+	}
+	if k.Topic == other.Topic {
+		k.Topic = other.Topic
+	}
+	return k
+}
+
 // jsonKey is a key as it is read. Fields that this version does not write are refused: they would tell keys apart that are one here.
 type jsonKey struct {
 	Kind       string `json:"kind"`

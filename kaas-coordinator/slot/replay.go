@@ -82,6 +82,7 @@ func visitAll(data []byte, from, to int64, visit func(batch.Batch) error) (int64
 
 // decode gives visit the records of a batch from offset least on.
 func (s *Slot) decode(b batch.Batch, least int64, visit func(Record, int64) error) error {
+	var last Key
 	for r, err := range b.Records(s.tripwires, batch.SiteCoordinator, 0) {
 		if err != nil {
 			return fmt.Errorf("batch at offset %d: %w: %w", b.BaseOffset(), ErrCorrupt, err)
@@ -91,6 +92,8 @@ func (s *Slot) decode(b batch.Batch, least int64, visit func(Record, int64) erro
 			continue
 		}
 		key, err := parseKey(r.Key)
+		key = key.sharing(last)
+		last = key
 		if err == nil {
 			err = visit(Record{Key: key, Value: r.Value}, offset)
 		}
