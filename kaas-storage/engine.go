@@ -24,6 +24,7 @@ type Options struct {
 	RetentionInterval time.Duration        // between retention passes; 0 means 5 min, negative means never
 	IdleAfter         time.Duration        // without an append before files are closed; 0 means 5 s
 	Clock             *clock.Clock         // by which records and producers are old; nil: one of its own
+	MaxProducers      int                  // that all partitions remember together; 0 means 250,000
 
 	CompactionInterval time.Duration // between passes over compacted logs; 0 means 15 s, negative means never [log.cleaner.backoff.ms]
 	CompactionMemory   int           // bytes for the keys of the one compaction that runs; 0 means 16 MiB [log.cleaner.dedupe.buffer.size]
@@ -44,6 +45,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CompactionMemory <= 0 {
 		o.CompactionMemory = 16 << 20
+	}
+	if o.MaxProducers <= 0 {
+		o.MaxProducers = defaultMaxProducers
 	}
 	if o.Clock == nil {
 		o.Clock = clock.New(time.Now)
@@ -272,7 +276,7 @@ func (e *Engine) snapshot() ([]*Partition, map[*Volume]struct{}) {
 	return partitions, volumes
 }
 
-// housekeep looks once a second at free space, idle partitions and, when their time has come, retention and compaction.
+// housekeep looks once a second at free space, idle partitions, remembered producers and, when their time has come, retention and compaction.
 func (e *Engine) housekeep() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -305,6 +309,7 @@ func (e *Engine) sweep(retain bool) {
 	for _, p := range partitions {
 		p.housekeep(retain)
 	}
+	e.boundProducers(partitions)
 	e.compactIfDue(partitions)
 }
 

@@ -144,7 +144,7 @@ func nextSequence(s int32) int32 {
 func (t producerTable) at(b batch.Batch) *producer {
 	p := t[b.ProducerID()]
 	if p == nil {
-		p = &producer{ID: b.ProducerID(), Epoch: b.ProducerEpoch(), Batches: make([]batchMark, 0, producerWindow)}
+		p = &producer{ID: b.ProducerID(), Epoch: b.ProducerEpoch(), Batches: make([]batchMark, 0, 1)}
 		t[p.ID] = p
 	}
 	if p.Epoch != b.ProducerEpoch() {
@@ -162,6 +162,9 @@ func (t producerTable) record(b batch.Batch, seen int64) (begins bool) {
 	if len(p.Batches) == producerWindow {
 		copy(p.Batches, p.Batches[1:])
 		p.Batches = p.Batches[:producerWindow-1]
+	}
+	if len(p.Batches) > 0 {
+		p.Batches = slices.Grow(p.Batches, producerWindow-len(p.Batches)) // most of very many producers send one batch
 	}
 	p.LastSeen = seen
 	p.Batches = append(p.Batches, batchMark{

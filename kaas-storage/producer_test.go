@@ -54,3 +54,40 @@ func TestDuplicateWaitsForItsOriginal(t *testing.T) {
 		}
 	})
 }
+
+// Whoever may produce can make up any number of producer ids. Those heard of longest ago are forgotten, where there are most of them.
+func TestProducersAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFaulty(16 << 20)
+		b := newBench(t, f, storage.Options{RetentionInterval: -1, MaxProducers: 100})
+		p := b.take()
+		must(t, f.MkdirAll("q"))
+		dir, err := f.OpenDir("q")
+		must(t, err)
+		must(t, storage.InitPartition(dir, 0))
+		quiet, err := b.engine.Take(t.Context(), dir, storage.TakeOptions{Label: "q", Config: b.config})
+		must(t, err)
+		for id := range int64(20) {
+			appendDurable(t, quiet, sequenced(t, id, 0, 0, 1))
+		}
+		must(t, sendTransactional(t, p, 1000, 0).WaitDurable(t.Context()))
+		for id := range int64(500) {
+			appendDurable(t, p, sequenced(t, id, 0, 0, 1))
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if kept := len(quiet.Producers()); kept != 20 {
+			t.Errorf("a partition below its share remembers %d of 20", kept)
+		}
+		kept := p.Producers()
+		if len(kept) != 80 || kept[0].ID != 421 || kept[78].ID != 499 || kept[79].ID != 1000 {
+			t.Errorf("%d are left, from %d on", len(kept), kept[0].ID)
+		}
+		appendDurable(t, p, sequenced(t, 499, 0, 1, 1))
+		appendDurable(t, p, sequenced(t, 7, 0, 1, 1)) // forgotten, goes on
+		if again, err := p.Append(sequenced(t, 499, 0, 1, 1), storage.AppendOptions{}); err != nil || !again.Result().Duplicate {
+			t.Errorf("a retry of one that is remembered: %+v, %v", again.Result(), err)
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package storage
+
+import (
+	"cmp"
+	"slices"
+)
+
+// defaultMaxProducers takes about 100 MB, and 25 MB of manifests, which are written at every recovery point and read at a takeover.
+const defaultMaxProducers = 250_000
+
+// boundProducers has partitions forget the producers that they heard of longest ago when all partitions together remember too many: whoever may produce
+// can make up as many ids as he sends batches. A partition with fewer than its share forgets none. For the producer it is as if its state had expired:
+// only a retry that comes that late would be taken for a new batch.
+func (e *Engine) boundProducers(partitions []*Partition) {
+	counts := make([]int, len(partitions))
+	total := 0
+	for i, p := range partitions {
+		counts[i] = p.producerCount()
+		total += counts[i]
+	}
+	if total <= e.options.MaxProducers {
+		return
+	}
+	share := fairShare(slices.Clone(counts), e.options.MaxProducers)
+	for i, p := range partitions {
+		if counts[i] > share {
+			p.forgetProducers(share)
+		}
+	}
+}
+
+// fairShare is the largest bound on each count with which they are no more than most together. It sorts counts.
+func fairShare(counts []int, most int) int {
+	slices.Sort(counts)
+	for i, count := range counts {
+		if left := len(counts) - i; count > most/left {
+			return most / left
+		}
+		most -= count
+	}
+	return most
+}
+
+func (p *Partition) producerCount() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.producers)
+}
+
+func (p *Partition) forgetProducers(keep int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.transactions.forget(p.producers.trim(keep))
+}
+
+// trim forgets the producers that were heard of longest ago until there are no more than keep, but none with an open transaction. It returns what
+// expire does.
+func (t producerTable) trim(keep int) (marker int64) {
+	marker = -1
+	surplus := len(t) - keep
+	if surplus <= 0 {
+		return marker
+	}
+	idle := make([]*producer, 0, len(t))
+	for _, p := range t {
+		if p.transaction().Start < 0 {
+			idle = append(idle, p)
+		}
+	}
+	slices.SortFunc(idle, func(a, b *producer) int { return cmp.Or(cmp.Compare(a.LastSeen, b.LastSeen), cmp.Compare(a.ID, b.ID)) })
+	for _, p := range idle[:min(surplus, len(idle))] {
+		marker = max(marker, p.transaction().Marker)
+		delete(t, p.ID)
+	}
+	return marker
+}
