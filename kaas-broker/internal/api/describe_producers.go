@@ -5,7 +5,7 @@ package api
 // Every producer that a partition remembers, with its open transaction if there is one; coordinator epoch -1 for one that never took part in any.
 //
 // Deviations: the time of a producer is when the broker last heard of it (Kafka: what its last batch says, which clients may choose), and producers are in the order
-// of their ids. Epochs of coordinators begin at 1.
+// of their ids. Epochs of coordinators begin at 1. INVALID_REQUEST for the partitions that have no room in an answer of 64 MiB.
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 func (h *Handlers) describeProducers(ctx context.Context, r *protocol.Request, request *kmsg.DescribeProducersRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DescribeProducersResponse](request)
 	snapshot := h.Catalog.Snapshot()
+	var room answerRoom
 	response.Topics = make([]kmsg.DescribeProducersResponseTopic, len(request.Topics))
 	for t, wanted := range request.Topics {
 		var topic *catalog.Topic
@@ -36,19 +37,27 @@ func (h *Handlers) describeProducers(ctx context.Context, r *protocol.Request, r
 				row.ErrorCode, row.ErrorMessage = plainly(err)
 				continue
 			}
-			row.ErrorCode = codeOf(h.producersOf(ctx, r, topic, row))
+			row.ErrorCode = codeOf(h.producersOf(ctx, r, &room, topic, row))
 		}
 	}
 	return response, ctx.Err()
 }
 
 // producersOf fills in the producers of a partition.
-func (h *Handlers) producersOf(ctx context.Context, r *protocol.Request, topic *catalog.Topic, row *kmsg.DescribeProducersResponseTopicPartition) error {
+func (h *Handlers) producersOf(
+	ctx context.Context, r *protocol.Request, room *answerRoom, topic *catalog.Topic, row *kmsg.DescribeProducersResponseTopicPartition,
+) error {
 	p, err := h.partition(topic, row.Partition)
 	if err != nil {
 		return err
 	}
+	if err := room.left(); err != nil {
+		return err
+	}
 	producers := p.Producers()
+	if err := room.take(rowBytes * len(producers)); err != nil {
+		return err
+	}
 	if err := p.Confirm(ctx, r.Received); err != nil {
 		return err
 	}

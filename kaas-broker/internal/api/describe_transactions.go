@@ -4,7 +4,8 @@ package api
 //
 // Of the partitions those are told that the client may describe.
 //
-// Deviations: the groups of a transaction are not shown as partitions of __consumer_offsets, which does not exist here. Partitions are in order.
+// Deviations: the groups of a transaction are not shown as partitions of __consumer_offsets, which does not exist here. Partitions are in order. INVALID_REQUEST for
+// those that have no room in an answer of 64 MiB.
 
 import (
 	"context"
@@ -17,20 +18,29 @@ import (
 
 func (h *Handlers) describeTransactions(ctx context.Context, r *protocol.Request, request *kmsg.DescribeTransactionsRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DescribeTransactionsResponse](request)
+	var room answerRoom
 	response.TransactionStates = make([]kmsg.DescribeTransactionsResponseTransactionState, len(request.TransactionalIDs))
 	inParallel(len(request.TransactionalIDs), func(i int) {
-		response.TransactionStates[i] = h.describeTransaction(ctx, r.Conn, request.TransactionalIDs[i])
+		response.TransactionStates[i] = h.describeTransaction(ctx, r.Conn, &room, request.TransactionalIDs[i])
 	})
 	return response, ctx.Err()
 }
 
-func (h *Handlers) describeTransaction(ctx context.Context, conn *protocol.Conn, id string) kmsg.DescribeTransactionsResponseTransactionState {
+func (h *Handlers) describeTransaction(
+	ctx context.Context, conn *protocol.Conn, room *answerRoom, id string,
+) kmsg.DescribeTransactionsResponseTransactionState {
 	row := kmsg.NewDescribeTransactionsResponseTransactionState()
 	row.TransactionalID, row.Topics = id, []kmsg.DescribeTransactionsResponseTransactionStateTopic{}
 	described := coordinator.TransactionDescription{}
 	err := h.mayTransact(conn, kmsg.ACLOperationDescribe, id)
 	if err == nil {
+		err = room.left()
+	}
+	if err == nil {
 		described, err = h.Transactions.DescribeTransaction(ctx, id)
+	}
+	if err == nil {
+		err = room.take(rowBytes * (1 + len(described.Partitions)))
 	}
 	if err != nil {
 		row.ErrorCode = codeOf(err)

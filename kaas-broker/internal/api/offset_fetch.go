@@ -5,7 +5,8 @@ package api
 // A partition without a committed offset, of a topic that does not exist too, is answered with offset -1 and no error. No topics at all means all offsets of
 // the group. v0 stands for offsets in ZooKeeper: UNSUPPORTED_VERSION, as in Kafka without ZooKeeper.
 //
-// Deviations: each mention of a partition has a row, and so has a topic without partitions. A request for no group is answered (Kafka never does).
+// Deviations: each mention of a partition has a row, and so has a topic without partitions. A request for no group is answered (Kafka never does). INVALID_REQUEST
+// for the groups that have no room in an answer of 64 MiB.
 
 import (
 	"context"
@@ -26,16 +27,17 @@ const (
 
 func (h *Handlers) offsetFetch(ctx context.Context, r *protocol.Request, request *kmsg.OffsetFetchRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.OffsetFetchResponse](request)
+	var room answerRoom
 	if request.Version < fetchOffsetsOfSeveral {
 		wanted := kmsg.NewOffsetFetchRequestGroup()
 		wanted.Group, wanted.Topics = request.Group, topicsOf(request)
-		fetched := h.committedOf(ctx, r.Conn, request, &wanted)
+		fetched := h.committedOf(ctx, r.Conn, &room, request, &wanted)
 		flatten(request, response, &wanted, fetched)
 		return response, ctx.Err()
 	}
 	response.Groups = make([]kmsg.OffsetFetchResponseGroup, len(request.Groups))
 	inParallel(len(request.Groups), func(i int) {
-		response.Groups[i] = h.committedOf(ctx, r.Conn, request, &request.Groups[i])
+		response.Groups[i] = h.committedOf(ctx, r.Conn, &room, request, &request.Groups[i])
 	})
 	return response, ctx.Err()
 }
@@ -87,7 +89,8 @@ func rowsOf(wanted *kmsg.OffsetFetchRequestGroup, errorOf func(topic string) err
 	return topics
 }
 
-func (h *Handlers) committedOf(ctx context.Context, conn *protocol.Conn, request *kmsg.OffsetFetchRequest, wanted *kmsg.OffsetFetchRequestGroup,
+func (h *Handlers) committedOf(
+	ctx context.Context, conn *protocol.Conn, room *answerRoom, request *kmsg.OffsetFetchRequest, wanted *kmsg.OffsetFetchRequestGroup,
 ) kmsg.OffsetFetchResponseGroup {
 	answer := kmsg.NewOffsetFetchResponseGroup()
 	answer.Group, answer.Topics = wanted.Group, []kmsg.OffsetFetchResponseGroupTopic{}
@@ -96,18 +99,19 @@ func (h *Handlers) committedOf(ctx context.Context, conn *protocol.Conn, request
 		err = kerr.UnsupportedVersion
 	}
 	if err == nil && wanted.Topics == nil {
-		answer.Topics, err = h.allOffsets(ctx, conn, request, wanted)
+		answer.Topics, err = h.allOffsets(ctx, conn, room, request, wanted)
 	} else if err == nil {
-		answer.Topics, err = h.someOffsets(ctx, conn, request, wanted)
+		answer.Topics, err = h.someOffsets(ctx, conn, room, request, wanted)
 	}
 	answer.ErrorCode = codeOf(err)
 	return answer
 }
 
 // allOffsets lists every offset of a group that the client may know of.
-func (h *Handlers) allOffsets(ctx context.Context, conn *protocol.Conn, request *kmsg.OffsetFetchRequest, wanted *kmsg.OffsetFetchRequestGroup,
+func (h *Handlers) allOffsets(
+	ctx context.Context, conn *protocol.Conn, room *answerRoom, request *kmsg.OffsetFetchRequest, wanted *kmsg.OffsetFetchRequestGroup,
 ) ([]kmsg.OffsetFetchResponseGroupTopic, error) {
-	fetched, err := h.Groups.Fetch(ctx, wanted.Group, coordinator.FetchRequest{RequireStable: request.RequireStable})
+	fetched, err := h.fetchOffsets(ctx, room, wanted.Group, coordinator.FetchRequest{RequireStable: request.RequireStable})
 	topics := []kmsg.OffsetFetchResponseGroupTopic{}
 	for _, f := range fetched {
 		if last := len(topics) - 1; last >= 0 && topics[last].Topic == f.Topic {
@@ -122,7 +126,8 @@ func (h *Handlers) allOffsets(ctx context.Context, conn *protocol.Conn, request 
 }
 
 // someOffsets answers what is asked for, in that order.
-func (h *Handlers) someOffsets(ctx context.Context, conn *protocol.Conn, request *kmsg.OffsetFetchRequest, wanted *kmsg.OffsetFetchRequestGroup,
+func (h *Handlers) someOffsets(
+	ctx context.Context, conn *protocol.Conn, room *answerRoom, request *kmsg.OffsetFetchRequest, wanted *kmsg.OffsetFetchRequestGroup,
 ) ([]kmsg.OffsetFetchResponseGroupTopic, error) {
 	topics := rowsOf(wanted, func(topic string) error {
 		if !h.mayTopic(conn, kmsg.ACLOperationDescribe, topic) {
@@ -140,7 +145,7 @@ func (h *Handlers) someOffsets(ctx context.Context, conn *protocol.Conn, request
 			}
 		}
 	}
-	fetched, err := h.Groups.Fetch(ctx, wanted.Group, coordinator.FetchRequest{Partitions: partitions, RequireStable: request.RequireStable})
+	fetched, err := h.fetchOffsets(ctx, room, wanted.Group, coordinator.FetchRequest{Partitions: partitions, RequireStable: request.RequireStable})
 	if err != nil {
 		return []kmsg.OffsetFetchResponseGroupTopic{}, err
 	}
@@ -148,6 +153,25 @@ func (h *Handlers) someOffsets(ctx context.Context, conn *protocol.Conn, request
 		*rows[i] = offsetRow(f)
 	}
 	return topics, nil
+}
+
+// fetchOffsets asks the group's coordinator, while the answer has room.
+func (h *Handlers) fetchOffsets(ctx context.Context, room *answerRoom, id string, r coordinator.FetchRequest) ([]coordinator.FetchedOffset, error) {
+	if err := room.left(); err != nil {
+		return nil, err
+	}
+	fetched, err := h.Groups.Fetch(ctx, id, r)
+	size := 0
+	for _, f := range fetched {
+		size += rowBytes + len(f.Topic) + len(f.Metadata)
+	}
+	if err == nil {
+		err = room.take(size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fetched, nil
 }
 
 func offsetRow(f coordinator.FetchedOffset) kmsg.OffsetFetchResponseGroupTopicPartition {

@@ -1,4 +1,4 @@
-// Package hostile tries to break a broker: damaged requests of every kind, compression bombs, clients that are slow, many, greedy or gone, odd
+// Package hostile tries to break a broker: damaged requests of every kind, compression bombs, clients that are slow, many, greedy or gone, what they leave behind, odd
 // settings, damaged files. Each test has a normal producer and consumer beside it that must notice nothing, measures the broker's memory against a
 // stated bound, and counts its goroutines and descriptors before and after.
 //
