@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config"
+	"github.com/kaas-rs/kaas/kaas-broker/internal/memory"
 	"github.com/kaas-rs/kaas/kaas-broker/internal/ownership"
 	"github.com/kaas-rs/kaas/kaas-storage"
 )
@@ -26,10 +27,20 @@ func (b *Broker) openEngine() error {
 		Tripwires:          b.tripwires,
 		IODeadline:         deadline,
 		RetentionInterval:  retention,
+		MaxProducers:       rememberedProducers(memory.Limit()),
 		CompactionInterval: b.config.Storage.CompactionInterval,
 		CompactionMemory:   b.config.Storage.CompactionMemory,
 	})
 	return err
+}
+
+// rememberedProducers is how many idempotent producers all partitions together remember: they take a sixteenth of the memory, at 400 bytes each, but there
+// are not fewer than one partition may have. 0, the engine's default, stands for a memory of unknown size.
+func rememberedProducers(memoryBytes int64) int {
+	if memoryBytes <= 0 {
+		return 0
+	}
+	return int(max(memoryBytes/16/400, 250_000))
 }
 
 // ownership describes who takes the partitions over, and what becomes of the broker when another process does.

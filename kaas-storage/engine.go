@@ -24,7 +24,7 @@ type Options struct {
 	RetentionInterval time.Duration        // between retention passes; 0 means 5 min, negative means never
 	IdleAfter         time.Duration        // without an append before files are closed; 0 means 5 s
 	Clock             *clock.Clock         // by which records and producers are old; nil: one of its own
-	MaxProducers      int                  // that all partitions remember together; 0 means 250,000
+	MaxProducers      int                  // that all partitions remember together, 400 bytes each; 0 means 1,000,000. One remembers 250,000 at most
 
 	CompactionInterval time.Duration // between passes over compacted logs; 0 means 15 s, negative means never [log.cleaner.backoff.ms]
 	CompactionMemory   int           // bytes for the keys of the one compaction that runs; 0 means 16 MiB [log.cleaner.dedupe.buffer.size]

@@ -58,6 +58,7 @@ type Partition struct {
 	retaining    bool   // a retention pass is under way
 	generation   uint32 // of the last compaction that began
 	unreadable   int64  // batches that the last compaction could not read; its own
+	forgetful    bool   // it has been said that producers are forgotten
 
 	cleaned   atomic.Int64 // up to where compaction has seen every key; written with maintenance
 	lingering atomic.Int64 // files that compaction has replaced and somebody still reads

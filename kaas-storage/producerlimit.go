@@ -5,23 +5,30 @@ import (
 	"slices"
 )
 
-// defaultMaxProducers takes about 100 MB, and 25 MB of manifests, which are written at every recovery point and read at a takeover.
-const defaultMaxProducers = 250_000
+const (
+	// defaultMaxProducers takes about 400 MB when each has sent five batches.
+	defaultMaxProducers = 1_000_000
+	// maxPartitionProducers takes 25 MB of one manifest, which is written at every recovery point and read at a takeover.
+	maxPartitionProducers = 250_000
+)
 
-// boundProducers has partitions forget the producers that they heard of longest ago when all partitions together remember too many: whoever may produce
-// can make up as many ids as he sends batches. A partition with fewer than its share forgets none. For the producer it is as if its state had expired:
-// only a retry that comes that late would be taken for a new batch.
+// boundProducers has partitions forget the producers that they heard of longest ago when one of them, or all together, remember too many: whoever may
+// produce can make up as many ids as he sends batches. A partition with fewer than its share forgets none. For the producer it is as if its state had
+// expired: only a retry that comes that late would be taken for a new batch.
 func (e *Engine) boundProducers(partitions []*Partition) {
-	counts := make([]int, len(partitions))
-	total := 0
-	for i, p := range partitions {
-		counts[i] = p.producerCount()
-		total += counts[i]
+	total, most := 0, 0
+	for _, p := range partitions {
+		count := p.producerCount()
+		total, most = total+count, max(most, count)
 	}
-	if total <= e.options.MaxProducers {
+	if total <= e.options.MaxProducers && most <= maxPartitionProducers {
 		return
 	}
-	share := fairShare(slices.Clone(counts), e.options.MaxProducers)
+	counts := make([]int, len(partitions))
+	for i, p := range partitions {
+		counts[i] = p.producerCount()
+	}
+	share := min(fairShare(slices.Clone(counts), e.options.MaxProducers), maxPartitionProducers)
 	for i, p := range partitions {
 		if counts[i] > share {
 			p.forgetProducers(share)
@@ -50,6 +57,11 @@ func (p *Partition) producerCount() int {
 func (p *Partition) forgetProducers(keep int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.forgetful {
+		p.forgetful = true
+		p.log.Warn().Int("producers", len(p.producers)).Int("remembered", keep).
+			Msg("more idempotent producers than are remembered; of those that were heard of longest ago a late retry may be stored twice")
+	}
 	p.transactions.forget(p.producers.trim(keep))
 }
 
