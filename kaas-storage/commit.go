@@ -101,7 +101,8 @@ func (p *Partition) syncDueLocked(g *commitGroup) bool {
 	if g != nil && (flush <= 1 || g.sync) {
 		return true
 	}
-	return p.unsynced.due || len(p.syncWaits) > 0 || p.unsynced.records >= flush || p.unsynced.bytes >= maxUnsynced
+	return p.unsynced.due || len(p.syncWaits) > 0 ||
+		p.unsynced.records >= flush || p.unsynced.bytes >= maxUnsynced || len(p.unsynced.segments) >= maxUnsyncedSegments
 }
 
 // commit takes one group to the disk. The order is the promise: written, synced with everything before it, checked,
@@ -179,7 +180,7 @@ func (p *Partition) writeGroup(watch *watchdog, g *commitGroup) error {
 	return nil
 }
 
-// leaveSegment completes the segment that was written last, before a next one has a file.
+// leaveSegment completes the segment that was written last, before a next one has a file, and closes it if it is synced: there may be any number of these.
 func (p *Partition) leaveSegment(watch *watchdog, next *segment) error {
 	last := p.lastWritten
 	p.lastWritten = next
@@ -187,7 +188,17 @@ func (p *Partition) leaveSegment(watch *watchdog, next *segment) error {
 		return nil
 	}
 	watch.begin()
-	return last.cutZeros()
+	if err := last.cutZeros(); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	n := len(p.unsynced.segments)
+	synced := n == 0 || p.unsynced.segments[n-1] != last
+	p.mu.Unlock()
+	if synced {
+		last.log.closeUnused()
+	}
+	return nil
 }
 
 // syncWritten syncs every segment written since the last sync, oldest first, and the directory if a segment is new: a walk over the segments
@@ -200,6 +211,9 @@ func (p *Partition) syncWritten(watch *watchdog) error {
 		watch.begin()
 		if err := s.sync(); err != nil {
 			return err
+		}
+		if s != p.lastWritten {
+			s.log.closeUnused() // as in leaveSegment
 		}
 	}
 	if !directory {

@@ -50,6 +50,8 @@ func DefaultConfig() Config {
 const (
 	maxUnsynced  = 64 << 20
 	maxSyncDelay = time.Second
+	// maxUnsyncedSegments bounds the files that wait for their sync: each is open until then.
+	maxUnsyncedSegments = 100
 )
 
 // syncDelay is the longest time that written bytes may wait for a sync.

@@ -64,3 +64,49 @@ func descriptors(t *testing.T) int {
 	must(t, err)
 	return len(entries)
 }
+
+// A log may have any number of segments. Neither who writes, nor a recovery point, nor a question for a time keeps the files of all of them open.
+func TestManySegmentsHoldFewDescriptors(t *testing.T) {
+	t.Run("synced", func(t *testing.T) { holdFewDescriptors(t, 1, 20) })
+	t.Run("not synced", func(t *testing.T) { holdFewDescriptors(t, 1<<20, 120) })
+}
+
+func holdFewDescriptors(t *testing.T, flushMessages int64, most int) {
+	const segments = 300
+	synctest.Test(t, func(t *testing.T) {
+		disk, err := vfs.OS(t.TempDir())
+		must(t, err)
+		defer disk.Close()
+		before := descriptors(t)
+		check := func(when string) {
+			t.Helper()
+			if held := descriptors(t) - before; held > most {
+				t.Errorf("%s: %d descriptors for %d segments", when, held, segments)
+			}
+		}
+		b := newBench(t, disk, storage.Options{RetentionInterval: -1})
+		b.config.SegmentBytes, b.config.FlushMessages = 1, flushMessages
+		p := b.take()
+		for i := range segments {
+			appendDurable(t, p, stamped(t, int64(1000+i)))
+		}
+		check("written")
+		_, err = p.DeleteRecords(t.Context(), 1)
+		must(t, err)
+		check("behind a recovery point")
+		must(t, p.Handover(t.Context()))
+		<-p.Closed()
+		p = b.take()
+		for range 2 {
+			if found := lookUp(t, p, 5000); found.Offset != -1 {
+				t.Errorf("found %+v", found)
+			}
+			newest, err := p.MaxTimestampOffset(t.Context(), segments)
+			must(t, err)
+			if newest.Offset != segments-1 || newest.Timestamp != 1000+segments-1 {
+				t.Errorf("the largest is %+v", newest)
+			}
+			check("asked for a time")
+		}
+	})
+}

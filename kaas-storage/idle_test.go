@@ -113,3 +113,40 @@ func TestTakeoversCloseTheirDirectory(t *testing.T) {
 		must(t, engine.Close())
 	})
 }
+
+// The files of any number of segments go at once. Whoever commits meanwhile does not wait for a slot of the volume behind them.
+func TestRemovalsLeaveSlotsToCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFaulty(16 << 20)
+		b := newBench(t, f, storage.Options{RetentionInterval: -1})
+		b.config.SegmentBytes = 1
+		p := b.take()
+		const segments = 200
+		for i := range segments {
+			appendDurable(t, p, stamped(t, int64(i)))
+		}
+		synctest.Wait() // what the takeover left has gone
+		release := make(chan struct{})
+		var removing, removed atomic.Int32
+		f.set(func(op vfs.Op) error {
+			if op.Kind == vfs.OpRemove && !op.After {
+				removing.Add(1)
+				<-release
+				removed.Add(1)
+			}
+			return nil
+		})
+		_, err := p.DeleteRecords(t.Context(), segments)
+		must(t, err)
+		synctest.Wait()
+		if now := removing.Load(); now != 1 {
+			t.Errorf("%d files are being removed at a time", now)
+		}
+		appendDurable(t, p, stamped(t, 1000))
+		close(release)
+		synctest.Wait()
+		if all := removed.Load(); all < segments {
+			t.Errorf("%d files were removed of %d segments", all, segments)
+		}
+	})
+}

@@ -152,7 +152,7 @@ func (x *sparseIndex) before(ms int64, file *fileHandle) (timeEntry, bool, error
 	return searchFile(stored, timeEntrySize, file, decodeTimeEntry, func(e timeEntry) bool { return e.timestamp < ms })
 }
 
-// largest returns the entry with the largest timestamp of the segment.
+// largest returns the entry with the largest timestamp of the segment. The file is read once, and closed: who asks goes on to the next of any number of segments.
 func (x *sparseIndex) largest(file *fileHandle) (timeEntry, bool, error) {
 	x.mu.Lock()
 	newest, known, stored := x.newest, x.anyTime, x.stored.TimeEntries
@@ -160,7 +160,17 @@ func (x *sparseIndex) largest(file *fileHandle) (timeEntry, bool, error) {
 	if known || stored == 0 {
 		return newest, known, nil // what is in the files of one's own segment is not newer
 	}
-	return searchFile(stored, timeEntrySize, file, decodeTimeEntry, func(timeEntry) bool { return true })
+	entry, found, err := searchFile(stored, timeEntrySize, file, decodeTimeEntry, func(timeEntry) bool { return true })
+	file.closeUnused()
+	if err != nil || !found {
+		return entry, found, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.anyTime || entry.timestamp > x.newest.timestamp {
+		x.newest, x.anyTime = entry, true
+	}
+	return x.newest, true, nil
 }
 
 func decodeOffsetEntry(b []byte) offsetEntry {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,7 +28,7 @@ type Partition struct {
 
 	// Readers use these without a lock.
 	config    atomic.Pointer[Config]
-	segments  atomic.Pointer[[]*segment] // ascending by base, copied on change
+	segments  atomic.Pointer[[]*segment] // ascending by base, copied on change but for a segment more at the end
 	logStart  atomic.Int64
 	watermark atomic.Int64 // durable and fenced; behind the last record that anybody may see
 	logEnd    atomic.Int64 // written under mu
@@ -54,11 +53,13 @@ type Partition struct {
 	lastOwn      ownEnd
 	dirty        dirtyBytes
 	watchers     map[chan<- struct{}]struct{}
-	tidying      bool   // idle files are being closed
-	retaining    bool   // a retention pass is under way
-	generation   uint32 // of the last compaction that began
-	unreadable   int64  // batches that the last compaction could not read; its own
-	forgetful    bool   // it has been said that producers are forgotten
+	tidying      bool     // idle files are being closed
+	retaining    bool     // a retention pass is under way
+	discarded    []string // files to be unlinked
+	removing     bool     // that is under way
+	generation   uint32   // of the last compaction that began
+	unreadable   int64    // batches that the last compaction could not read; its own
+	forgetful    bool     // it has been said that producers are forgotten
 
 	cleaned   atomic.Int64 // up to where compaction has seen every key; written with maintenance
 	lingering atomic.Int64 // files that compaction has replaced and somebody still reads
@@ -373,7 +374,7 @@ func (p *Partition) close() {
 func (p *Partition) addSegmentLocked() {
 	s := newSegment(p.dir, p.logEnd.Load(), p.claim.epoch, fileMissing)
 	s.created = time.Now()
-	segments := append(slices.Clip(*p.segments.Load()), s)
+	segments := append(*p.segments.Load(), s) // in place: who has the list does not see beyond its end
 	p.segments.Store(&segments)
 	p.active = s
 }

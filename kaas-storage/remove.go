@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
@@ -172,21 +173,46 @@ func (p *Partition) discard(s *segment, released func()) {
 			}
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if p.err == nil {
-				p.work.Go(func() { p.removeGarbage([]string{name}) })
+			p.discarded = append(p.discarded, name)
+			if p.err == nil && !p.removing {
+				p.removing = true
+				p.work.Go(p.removeDiscarded)
 			}
 		})
 	}
 }
 
-// removeGarbage unlinks files that are dead by a manifest that is synced and checked. A failure leaves garbage for the next owner, nothing worse.
-func (p *Partition) removeGarbage(names []string) {
-	if p.enterVolume() != nil {
-		return
+// removeDiscarded unlinks what discard has left to it, until there is no more. One does so at a time: a log may lose any number of files at once, and whoever
+// commits must not wait for a slot of the volume behind all of them.
+func (p *Partition) removeDiscarded() {
+	for {
+		p.mu.Lock()
+		names := p.discarded
+		p.discarded = nil
+		p.removing = len(names) > 0
+		p.mu.Unlock()
+		if len(names) == 0 {
+			return
+		}
+		p.removeGarbage(names)
 	}
-	defer p.volume.leave()
+}
+
+// removalChunk is how many files are unlinked in one slot of the volume.
+const removalChunk = 64
+
+// removeGarbage unlinks files that are dead by a manifest that is synced and checked. A failure, or the end of the leadership, leaves garbage for the next owner,
+// nothing worse.
+func (p *Partition) removeGarbage(names []string) {
 	defer p.dir.closeUnused() // see reopenThrough
-	if err := removeNames(p.dir, names); err != nil {
-		p.log.Warn().Err(err).Msg("files that are no part of the log could not be removed")
+	for chunk := range slices.Chunk(names, removalChunk) {
+		if p.Err() != nil || p.enterVolume() != nil {
+			return
+		}
+		err := removeNames(p.dir, chunk)
+		p.volume.leave()
+		if err != nil {
+			p.log.Warn().Err(err).Msg("files that are no part of the log could not be removed")
+		}
 	}
 }

@@ -184,10 +184,12 @@ func (s *segment) persistIndexes(offset int64) (made bool, err error) {
 	return made, nil
 }
 
+// appendSynced leaves the file closed: it is written once in a while, and a recovery point may write those of any number of segments.
 func appendSynced(h *fileHandle, data []byte, at int64) error {
 	if len(data) == 0 {
 		return nil
 	}
+	defer h.closeUnused()
 	file, err := h.acquire()
 	if err != nil {
 		return err

@@ -105,6 +105,9 @@ func (h *sharedHandle[H]) finishLocked() func() {
 // closeIdle closes the handle if nobody has used it since the last call.
 func (h *sharedHandle[H]) closeIdle() { h.closeUnless(func() bool { return h.used }) }
 
+// closeUnused closes the handle if nobody is using it: for who is done with a file that is seldom wanted again.
+func (h *sharedHandle[H]) closeUnused() { h.closeUnless(func() bool { return false }) }
+
 // closeUnless closes the handle if nobody is using it and it is not wanted for another reason.
 func (h *sharedHandle[H]) closeUnless(wantedLocked func() bool) {
 	closeHandle := func() {}
