@@ -118,7 +118,7 @@ func abortedIn(segments []*segment, from, to int64) ([]AbortedTransaction, error
 	if from >= to {
 		return found, nil
 	}
-	for _, s := range segmentsFrom(segments, from) {
+	for i, s := range segmentsFrom(segments, from) {
 		done := false
 		err := s.visitAborted(from, func(a AbortedTransaction) bool {
 			if a.LastOffset >= from && a.FirstOffset < to {
@@ -127,6 +127,9 @@ func abortedIn(segments []*segment, from, to int64) ([]AbortedTransaction, error
 			done = a.LastStable >= to
 			return !done
 		})
+		if i > 0 {
+			s.transactions.closeUnused() // a transaction that hung for long has any number of segments looked at
+		}
 		if err != nil || done {
 			return found, err
 		}

@@ -98,8 +98,9 @@ func (c compactionCandidate) overdue(lag time.Duration, now time.Time) (bool, er
 	return false, nil
 }
 
-// read1 looks at the first header of the segment, if there is one.
+// read1 looks at the first header of the segment, if there is one, and leaves the file closed: there may be any number of inputs.
 func (s *segment) read1(look func(header batch.Batch)) error {
+	defer s.log.closeUnused()
 	file, err := s.log.acquire()
 	if err != nil {
 		return s.fail("open segment", err)
@@ -171,8 +172,9 @@ func (r *compactionRun) survey(ctx context.Context) error {
 	return nil
 }
 
-// batches walks a whole input. What is not as it was written ends the compaction: an output must not hide a hole.
+// batches walks a whole input, and closes it. What is not as it was written ends the compaction: an output must not hide a hole.
 func (r *compactionRun) batches(ctx context.Context, s *segment, visit func(b batch.Batch) error) error {
+	defer s.log.closeUnused()
 	file, err := s.log.acquire()
 	if err != nil {
 		return s.fail("open segment", err)

@@ -39,12 +39,13 @@ func groupSize(inputs []*segment, limit int64) int {
 	return n
 }
 
-// filterInto writes one output and syncs it.
+// filterInto writes one output, syncs it and closes it: it is not read before a manifest names it.
 func (r *compactionRun) filterInto(ctx context.Context, group []*segment) error {
 	first, last := group[0], group[len(group)-1]
 	s := newCompacted(r.p.dir, first.base, r.p.claim.epoch, r.generation, fileMissing)
 	s.created = last.created
 	r.outputs = append(r.outputs, s)
+	defer s.log.closeUnused()
 	file, err := s.log.acquire()
 	if err != nil {
 		return s.fail("make segment", err)

@@ -110,3 +110,22 @@ func holdFewDescriptors(t *testing.T, flushMessages int64, most int) {
 		}
 	})
 }
+
+// A compaction neither keeps its inputs open, nor its outputs.
+func TestCompactionHoldsFewDescriptors(t *testing.T) {
+	const segments, most = 100, 20
+	disk, err := vfs.OS(t.TempDir())
+	must(t, err)
+	defer disk.Close()
+	before := descriptors(t)
+	b := newBench(t, disk, storage.Options{RetentionInterval: -1, CompactionInterval: -1})
+	b.config.SegmentBytes, b.config.Compact, b.config.MinCleanableDirtyRatio = 1, true, 0
+	p := b.take()
+	for i := range segments {
+		appendDurable(t, p, keyed(t, fmt.Sprint("key ", i, "=value")))
+	}
+	must(t, p.Compact(t.Context()))
+	if held := descriptors(t) - before; held > most {
+		t.Errorf("%d descriptors after a compaction of %d segments", held, segments)
+	}
+}
