@@ -88,6 +88,9 @@ func (k Key) changed(broker config.Values, current map[string]string, change Cha
 	if change.Operation == OperationSet {
 		return *change.Value, nil
 	}
+	if err := checkLength(k.Name, *change.Value); err != nil {
+		return "", err // before each of its elements is looked for
+	}
 	if k.Type != configdef.TypeList {
 		return "", fmt.Errorf("%w: %s takes one value, so nothing can be appended or subtracted", ErrNotList, k.Name)
 	}

@@ -2,8 +2,11 @@ package topicconfig_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config"
 	"github.com/kaas-rs/kaas/kaas-broker/config/configdef"
@@ -79,5 +82,37 @@ func TestAppendStartsFromTheBrokersDefault(t *testing.T) {
 		[]topicconfig.Change{change("cleanup.policy", topicconfig.OperationAppend, "delete")})
 	if err != nil || got["cleanup.policy"] != "compact,delete" {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// A list may grow by each change, up to what a text on the wire may have.
+func TestAppendHasAnEnd(t *testing.T) {
+	const name = "leader.replication.throttled.replicas"
+	pairs := func(from, to int) string {
+		var text strings.Builder
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&text, "%s%d:1", strings.Repeat(",", min(i-from, 1)), i)
+		}
+		return text.String()
+	}
+	current := map[string]string{}
+	for from := 0; ; from += 1000 {
+		next, err := topicconfig.Apply(config.Values{}, current, []topicconfig.Change{change(name, topicconfig.OperationAppend, pairs(from, from+1000))})
+		if err != nil {
+			if !errors.Is(err, configdef.ErrInvalidValue) || len(current[name]) < 20_000 || len(err.Error()) > 1000 {
+				t.Errorf("at %d bytes: %v", len(current[name]), err)
+			}
+			break
+		}
+		if current = next; len(current[name]) > 1<<15 {
+			t.Fatalf("%d bytes", len(current[name]))
+		}
+	}
+	for _, operation := range []topicconfig.Operation{topicconfig.OperationSet, topicconfig.OperationAppend, topicconfig.OperationSubtract} {
+		began := time.Now()
+		_, err := topicconfig.Apply(config.Values{}, current, []topicconfig.Change{change(name, operation, pairs(0, 500_000))})
+		if !errors.Is(err, configdef.ErrInvalidValue) || time.Since(began) > 5*time.Second {
+			t.Errorf("operation %d with half a million elements: %v after %v", operation, len(err.Error()), time.Since(began))
+		}
 	}
 }

@@ -1,11 +1,25 @@
 package topicconfig
 
 import (
+	"fmt"
+	"math"
 	"regexp"
 	"strings"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config/configdef"
 )
+
+// maxValueBytes is what a text on the wire may have (Kafka's Short.MAX_VALUE). A list grows by what is appended, and a longer one could be neither told to
+// clients nor, in the end, read back from its manifest.
+const maxValueBytes = math.MaxInt16
+
+// checkLength refuses a value that is too long. The error is a *configdef.ValueError with its beginning.
+func checkLength(name, text string) error {
+	if len(text) <= maxValueBytes {
+		return nil
+	}
+	return &configdef.ValueError{Name: name, Value: strings.ToValidUTF8(text[:60], "") + "…", Reason: fmt.Sprintf("Value is longer than %d bytes", maxValueBytes)}
+}
 
 var throttledReplica = regexp.MustCompile(`^[0-9]+:[0-9]+$`)
 

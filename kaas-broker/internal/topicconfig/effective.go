@@ -80,6 +80,10 @@ func parseAll(overrides map[string]string) (map[string]configdef.Value, error) {
 			problems = append(problems, err)
 			continue
 		}
+		if err := checkLength(name, overrides[name]); err != nil {
+			problems = append(problems, err)
+			continue
+		}
 		value, err := key.Parse(overrides[name])
 		if err != nil {
 			problems = append(problems, err)
