@@ -6,7 +6,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kaas-rs/kaas/kaas-broker/config"
 	"github.com/kaas-rs/kaas/kaas-broker/config/configdef"
@@ -109,10 +108,9 @@ func TestAppendHasAnEnd(t *testing.T) {
 		}
 	}
 	for _, operation := range []topicconfig.Operation{topicconfig.OperationSet, topicconfig.OperationAppend, topicconfig.OperationSubtract} {
-		began := time.Now()
-		_, err := topicconfig.Apply(config.Values{}, current, []topicconfig.Change{change(name, operation, pairs(0, 500_000))})
-		if !errors.Is(err, configdef.ErrInvalidValue) || time.Since(began) > 5*time.Second {
-			t.Errorf("operation %d with half a million elements: %v after %v", operation, len(err.Error()), time.Since(began))
+		_, err := topicconfig.Apply(config.Values{}, current, []topicconfig.Change{change(name, operation, pairs(0, 500_000))}) // a minute, if each were looked for
+		if !errors.Is(err, configdef.ErrInvalidValue) || len(err.Error()) > 1000 {
+			t.Errorf("operation %d with half a million elements: %T", operation, err)
 		}
 	}
 }
