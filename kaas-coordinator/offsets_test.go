@@ -9,9 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/kaas-rs/kaas/kaas-codec/batch"
-	"github.com/kaas-rs/kaas/kaas-storage"
-
 	"github.com/google/uuid"
 
 	"github.com/kaas-rs/kaas/kaas-coordinator"
@@ -325,8 +322,8 @@ func TestCommitsThatBecomeTooLarge(t *testing.T) {
 	})
 }
 
-// What is removed at once may be any number of offsets with long ids, and is named as often as a client likes.
-func TestRemovalsAreSplit(t *testing.T) {
+// A partition is named as often as a client likes, and removed once.
+func TestRemovalOfWhatIsNamedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := strings.Repeat("g", 32<<10-1)
 		filesystem := prepared(t)
@@ -334,8 +331,7 @@ func TestRemovalsAreSplit(t *testing.T) {
 		for i := range int32(100) {
 			must(t, p.commit(long, commitOf("t", i, 1)))
 		}
-		log := p.taken[slot.Of(long, slot.DefaultCount)]
-		size := log.Size
+		size := p.taken[slot.Of(long, slot.DefaultCount)].Size
 		before := size()
 		named := make([]offset.Partition, 10_000)
 		for i := range named {
@@ -350,24 +346,5 @@ func TestRemovalsAreSplit(t *testing.T) {
 		if got := p.fetch(long, at("t", 99)); got.Offset != -1 {
 			t.Errorf("an offset of a removed group is %d", got.Offset)
 		}
-		if largest := largestBatch(t, log); largest > 2<<20 {
-			t.Errorf("a batch has %d bytes", largest)
-		}
 	})
-}
-
-// largestBatch is the size of the largest one in a log, in bytes.
-func largestBatch(t *testing.T, p *storage.Partition) int {
-	t.Helper()
-	largest := 0
-	for at := int64(0); at < p.Offsets().HighWatermark; {
-		section, err := p.Read(at, storage.ReadOptions{MaxBytes: 1, AtLeastOneBatch: true})
-		must(t, err)
-		b := make(batch.Batch, section.Size())
-		_, err = section.ReadAt(b, 0)
-		must(t, err)
-		section.Release()
-		largest, at = max(largest, len(b)), b.LastOffset()+1
-	}
-	return largest
 }

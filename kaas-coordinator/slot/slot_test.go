@@ -336,3 +336,38 @@ func FuzzStamp(f *testing.F) {
 		}
 	})
 }
+
+// What is removed at once may be any number of keys with ids of 32 KiB: no batch of them is larger than a few of these.
+func TestRemovalsAreSplit(t *testing.T) {
+	v := newVolume(t, vfs.NewMem(64<<20))
+	s, p, _ := v.open(slot.Options{TrimBytes: 1 << 40})
+	long := strings.Repeat("g", 32<<10-1)
+	var removals []slot.Record
+	for i := range int32(100) {
+		key := slot.OffsetKey(long, "t", i)
+		put(t, s, key, valueOf(int(i)))
+		removals = append(removals, slot.Record{Key: key})
+	}
+	s.Lock()
+	err := s.Remove(removals...)
+	rests := s.Barrier()
+	s.Unlock()
+	must(t, err)
+	must(t, rests.Wait(t.Context()))
+	for at := int64(0); at < p.Offsets().HighWatermark; {
+		section, err := p.Read(at, storage.ReadOptions{MaxBytes: 1, AtLeastOneBatch: true})
+		must(t, err)
+		b := make(batch.Batch, section.Size())
+		_, err = section.ReadAt(b, 0)
+		must(t, err)
+		section.Release()
+		if len(b) > 1200<<10 {
+			t.Errorf("the batch at offset %d has %d bytes", at, len(b))
+		}
+		at = b.LastOffset() + 1
+	}
+	s.Close()
+	p.Abandon()
+	_, _, found := v.open(slot.Options{})
+	equal(t, found, state{})
+}
