@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -9,7 +10,7 @@ import (
 const smallRequest = 64 << 10
 
 // budget bounds the bytes of all unanswered requests of a server. Waiters are served in order of arrival, so
-// that small requests do not starve a large one.
+// that small requests do not starve a large one. One request may pass the limit.
 type budget struct {
 	limit int64
 
@@ -96,17 +97,30 @@ func (b *budget) release(size int64) {
 }
 
 func (b *budget) grantLocked() {
-	for len(b.waiters) > 0 && b.fits(b.waiters[0].size) {
-		b.used += b.waiters[0].size
-		b.held -= b.waiters[0].held
-		close(b.waiters[0].granted)
-		b.waiters[0] = nil
-		b.waiters = b.waiters[1:]
+	for len(b.waiters) > 0 {
+		next := 0
+		if b.used+b.waiters[0].size > b.limit {
+			if b.used != b.held {
+				return
+			}
+			next = b.furthest()
+		}
+		waiter := b.waiters[next]
+		b.waiters = slices.Delete(b.waiters, next, next+1)
+		b.used += waiter.size
+		b.held -= waiter.held
+		close(waiter.granted)
 	}
 }
 
-// fits also admits a request when everything that is in use belongs to requests that wait, too: they would wait for one another for ever. So the
-// limit may be passed by one request.
-func (b *budget) fits(size int64) bool {
-	return b.used == b.held || b.used+size <= b.limit
+// furthest is the waiter that has most already. It passes the limit when everything that is in use belongs to requests that wait: they would wait for one
+// another for ever. A request may wait several times, and one that has passed the limit must be the one that does so again: in turn, all of them would.
+func (b *budget) furthest() int {
+	furthest := 0
+	for at, waiter := range b.waiters {
+		if waiter.held > b.waiters[furthest].held {
+			furthest = at
+		}
+	}
+	return furthest
 }

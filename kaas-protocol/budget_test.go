@@ -77,3 +77,46 @@ func TestBudgetEndsTheWaitOfRequestsForOneAnother(t *testing.T) {
 		t.Errorf("%d bytes in use and %d held at the end, want 0", b.used, b.held)
 	}
 }
+
+// A request that waits several times, for more each time, does not let the next one pass the limit meanwhile.
+func TestBudgetLetsTheSameRequestOn(t *testing.T) {
+	const limit, clients = 100, 20
+	steps := []int64{5, 15, 300}
+	total := steps[0] + steps[1] + steps[2]
+	b := &budget{limit: limit}
+	waiting, next := make([]*reservation, clients), make([]int, clients)
+	for i := range clients {
+		b.take(steps[0])
+		next[i] = 1
+		waiting[i] = &reservation{granted: make(chan struct{})}
+		close(waiting[i].granted)
+	}
+	for answered := 0; answered < clients; {
+		progress := false
+		for i := range clients {
+			if next[i] > len(steps) || !granted(waiting[i]) {
+				continue
+			}
+			progress = true
+			if next[i]++; next[i] > len(steps) {
+				b.release(total)
+				answered++
+				continue
+			}
+			held := int64(0)
+			for _, step := range steps[:next[i]-1] {
+				held += step
+			}
+			waiting[i] = b.reserveMore(held, steps[next[i]-1])
+		}
+		if b.used > limit+total {
+			t.Fatalf("%d bytes in use, more than one request above the limit", b.used)
+		}
+		if !progress {
+			t.Fatal("all wait for one another")
+		}
+	}
+	if b.used != 0 || b.held != 0 {
+		t.Errorf("%d bytes in use and %d held at the end, want 0", b.used, b.held)
+	}
+}
