@@ -63,3 +63,31 @@ func (r *Request) Forget() {
 		x.charged, x.frame = charge{}, nil
 	}
 }
+
+// Charge counts so many bytes of memory for the answer, until it has been sent, and waits for their room among everything that is not records. It is for a
+// handler whose answer is large beside its request: else many clients that ask for it, and read it slowly, take more than there is. Only a FinishFunc may
+// call it, and not concurrently. The error is the context's cause.
+func (r *Request) Charge(ctx context.Context, bytes int64) error {
+	x := r.exchange
+	if x == nil {
+		return nil
+	}
+	if waiter := x.server.plain.reserveMore(x.charged.plain, bytes); waiter != nil {
+		select {
+		case <-waiter.granted:
+		case <-ctx.Done():
+			x.server.plain.cancel(waiter)
+			return context.Cause(ctx)
+		}
+	}
+	x.charged.plain += bytes
+	return nil
+}
+
+// Refund gives back bytes that Charge has counted and that the answer has turned out not to need. Only a FinishFunc may call it, and not concurrently.
+func (r *Request) Refund(bytes int64) {
+	if x := r.exchange; x != nil && bytes > 0 {
+		x.server.plain.release(bytes)
+		x.charged.plain -= bytes
+	}
+}

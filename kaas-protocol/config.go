@@ -117,7 +117,8 @@ type Limits struct {
 	// not far ahead of what the client takes, which over loopback took half the time; over a long way it bounds the rate
 	// to this much for each round trip. Default: what the system thinks best.
 	SendBufferBytes int
-	// SendTimeout closes a connection whose client takes no byte of a response for so long, or up to twice as long when it has taken the beginning. Default 30 s.
+	// SendTimeout closes a connection whose client takes no byte of a response for so long, or up to twice as long when it has taken the beginning. Below
+	// 64 KiB/s it is closed as soon as others wait for the room of a large response. Default 30 s.
 	SendTimeout time.Duration
 	// ReceiveTimeout is how long each MiB of the body of a request may take, plus one second per 64 KiB. While
 	// others wait for TotalInFlightBytes, a body that stops arriving for a second or two is given up. Default 30 s.

@@ -4,16 +4,18 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
 // socket is the transport of a connection. Its writes go on for as long as the peer takes bytes, however
-// slowly, and fail when it has taken none for sendTimeout. TLS runs on top of it, so that the deadline never
-// cuts a TLS record.
+// slowly, and fail when it has taken none for sendTimeout; those of an answer that holds the room of others have to keep its pace. TLS runs on top of it, so
+// that the deadline never cuts a TLS record.
 type socket struct {
 	net.Conn
 	sendTimeout time.Duration
+	pace        atomic.Pointer[pace]
 	raw         syscall.RawConn // nil when the transport is no socket of the operating system
 }
 
@@ -29,19 +31,28 @@ func newSocket(transport net.Conn, sendTimeout time.Duration) *socket {
 
 // Write writes all of p.
 func (s *socket) Write(p []byte) (int, error) {
-	written := 0
+	written, taken := 0, time.Now()
 	for {
-		if err := s.SetWriteDeadline(time.Now().Add(s.sendTimeout)); err != nil {
+		pace, timeout := s.pace.Load(), s.sendTimeout
+		if pace != nil {
+			timeout = min(timeout, lookInterval)
+		}
+		if !pace.kept() {
+			return written, errSlowClient
+		}
+		if err := s.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 			return written, err
 		}
 		n, err := s.Conn.Write(p[written:])
 		written += n
-		switch {
-		case err == nil:
-			return written, nil
-		case !errors.Is(err, os.ErrDeadlineExceeded):
+		pace.add(n)
+		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return written, err
-		case n == 0:
+		}
+		if n > 0 {
+			taken = time.Now()
+		}
+		if time.Since(taken) >= s.sendTimeout {
 			return written, errSlowClient
 		}
 	}

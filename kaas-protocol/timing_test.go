@@ -2,6 +2,10 @@ package protocol_test
 
 import (
 	"context"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,6 +160,85 @@ func TestClientThatTakesAByteNowAndThenIsServed(t *testing.T) {
 			if _, err := client.conn.Read(make([]byte, 1)); err != nil {
 				t.Fatalf("byte %d: %v", i, err)
 			}
+		}
+	})
+}
+
+// charging answers with so many bytes, and charges them before.
+func charging(bytes int, now, most *atomic.Int32) protocol.API {
+	return protocol.API{Key: 3, Start: func(_ context.Context, r *protocol.Request) protocol.FinishFunc {
+		return func(ctx context.Context) (protocol.Reply, error) {
+			if err := r.Charge(ctx, int64(2*bytes)); err != nil {
+				return protocol.Reply{}, err
+			}
+			r.Refund(int64(bytes))
+			most.Store(max(most.Load(), now.Add(1)))
+			answer := metadataAnswer(r)
+			*answer.ClusterID = strings.Repeat("c", bytes)
+			return protocol.Reply{Message: answer, Settle: func() bool { now.Add(-1); return false }}, nil
+		}
+	}}
+}
+
+const largeAnswer = 1 << 20
+
+// Answers that are large beside their requests are made one after the other when there is no more room.
+func TestLargeAnswersAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int32
+		m := inMemory(t, protocol.Limits{TotalPlainBytes: 4*largeAnswer + 1<<16}, charging(largeAnswer, &now, &most))
+		var asking sync.WaitGroup
+		for range 10 {
+			client := m.dial(t)
+			asking.Go(func() {
+				client.send(metadataRequest())
+				client.receive()
+			})
+		}
+		leaves := m.dial(t)
+		leaves.send(metadataRequest())
+		leaves.conn.Close()
+		asking.Wait()
+		if most.Load() != 3 {
+			t.Errorf("%d answers at a time, want 3", most.Load())
+		}
+	})
+}
+
+// A client may read as slowly as it likes, but not a large answer while others wait for the room that it takes.
+func TestSlowReadersMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int32
+		m := inMemory(t, protocol.Limits{TotalPlainBytes: 2*largeAnswer + 1<<16}, charging(largeAnswer, &now, &most))
+		slow := m.dial(t)
+		slow.send(metadataRequest())
+		read := func(bytes int) error {
+			_ = slow.conn.SetReadDeadline(time.Time{})
+			_, err := io.ReadFull(slow.conn, make([]byte, bytes))
+			return err
+		}
+		for range 20 {
+			time.Sleep(10 * time.Second)
+			if err := read(100); err != nil {
+				t.Fatalf("a slow client whom nobody waits for: %v", err)
+			}
+		}
+		began := time.Now()
+		other := m.dial(t)
+		other.send(metadataRequest())
+		var trickle sync.WaitGroup
+		defer trickle.Wait()
+		trickle.Go(func() {
+			for read(100) == nil {
+				time.Sleep(500 * time.Millisecond)
+			}
+		})
+		_ = other.conn.SetReadDeadline(time.Time{})
+		if _, err := io.ReadFull(other.conn, make([]byte, largeAnswer)); err != nil {
+			t.Errorf("a client that reads: %v", err)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it waited %v for a slow one", took)
 		}
 	})
 }

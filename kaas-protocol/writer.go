@@ -67,6 +67,8 @@ func (c *connection) runSend(ctx context.Context, out *outbox, x *exchange, repl
 		if err := fits(x.request.Header, reply.Message); err != nil {
 			return err
 		}
+		c.socket.pace.Store(newPace(c.server.plain, x.charged.plain))
+		defer c.socket.pace.Store(nil)
 		if sent, err = out.send(x.request.Header, reply); err != nil {
 			return err
 		}

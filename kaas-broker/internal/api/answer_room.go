@@ -1,33 +1,85 @@
 package api
 
 import (
-	"sync/atomic"
+	"context"
+	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/kaas-rs/kaas/kaas-protocol"
 )
 
-// maxAnswer bounds what one request is told of groups, offsets, transactions or producers, in bytes. A few bytes asked stand for megabytes each, and may be the
-// same again and again: 40 KB of questions had 4 GB of answers. Kafka has no bound but what its memory, or an answer of 2 GiB, does not hold.
-const maxAnswer = 64 << 20
-
-// rowBytes is about what a row takes beside its texts.
-const rowBytes = 64
+const (
+	// maxAnswer bounds what one request is told of groups, offsets, transactions or producers, in bytes. A few bytes asked stand for megabytes each, and may
+	// be the same again and again: 40 KB of questions had 4 GB of answers. Kafka has no bound but what its memory, or an answer of 2 GiB, does not hold.
+	maxAnswer = 64 << 20
+	// freeAnswer is what an answer takes without being counted. Nearly all are smaller.
+	freeAnswer = 1 << 20
+	// rowBytes is about what a row takes beside its texts; on its way it is there twice, as a message and encoded.
+	rowBytes = 64
+)
 
 // errAnswerTooLarge answers what has no room: ask for less at once.
 var errAnswerTooLarge = refuse(kerr.InvalidRequest, "the answer would take more than %d bytes, ask for less at once", maxAnswer)
 
-// answerRoom is what the answer to one request may still take. The zero value is all of it. It is safe for concurrent use.
-type answerRoom struct {
-	taken atomic.Int64
-}
-
-// left is an error once nothing more has room, before anything is looked up for it.
-func (a *answerRoom) left() error { return a.take(0) }
-
-// take takes room for so many bytes. What finds none ends it for all that follows: they would be looked up for nothing.
-func (a *answerRoom) take(bytes int) error {
-	if a.taken.Add(int64(bytes)) < maxAnswer {
+// countAnswer waits until an answer of about so many bytes has room beside all others, or clients that ask together for what is allowed to each would fill the
+// memory. The error is the cause of ctx.
+func countAnswer(ctx context.Context, r *protocol.Request, bytes int) error {
+	if bytes < freeAnswer {
 		return nil
 	}
-	return errAnswerTooLarge
+	return r.Charge(ctx, 2*int64(bytes))
+}
+
+// answerRoom is what an answer takes whose size shows only while it is made. It is safe for concurrent use.
+type answerRoom struct {
+	request *protocol.Request
+	mutex   sync.Mutex
+	taken   int // bytes
+	counted bool
+}
+
+func roomFor(r *protocol.Request) *answerRoom { return &answerRoom{request: r} }
+
+// left is an error once nothing more has room, before anything is looked up for it.
+func (a *answerRoom) left() error {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	return a.bounded()
+}
+
+// take takes room for so many bytes. What finds none ends it for all that follows: they would be looked up for nothing. An answer that turns out to be large
+// counts as the largest until fit: if it counted as it grew, all of them would have a part and wait for the rest. The error is errAnswerTooLarge, or the
+// cause of ctx.
+func (a *answerRoom) take(ctx context.Context, bytes int) error {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.taken += bytes
+	if err := a.bounded(); err != nil {
+		return err
+	}
+	if a.counted || a.taken < freeAnswer {
+		return nil
+	}
+	if err := countAnswer(ctx, a.request, maxAnswer); err != nil {
+		return err
+	}
+	a.counted = true
+	return nil
+}
+
+// fit gives back what the answer has not needed, when it has been made.
+func (a *answerRoom) fit() {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if a.counted {
+		a.request.Refund(2 * int64(max(maxAnswer-a.taken, 0)))
+	}
+}
+
+func (a *answerRoom) bounded() error {
+	if a.taken >= maxAnswer {
+		return errAnswerTooLarge
+	}
+	return nil
 }

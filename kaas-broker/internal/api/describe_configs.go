@@ -25,8 +25,14 @@ import (
 // maxRepeats bounds how many resources of a request are described again: a few bytes asked would cost a hundred thousand answered.
 const maxRepeats = 100
 
+// configBytes is about what the answer takes for one configuration, with its documentation.
+const configBytes = 300
+
 func (h *Handlers) describeConfigs(ctx context.Context, r *protocol.Request, request *kmsg.DescribeConfigsRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DescribeConfigsResponse](request)
+	if err := countAnswer(ctx, r, configBytes*h.countConfigs(request)); err != nil {
+		return nil, err
+	}
 	snapshot := h.Catalog.Snapshot()
 	seen, repeats := map[configResource]bool{}, 0
 	for _, wanted := range request.Resources {
@@ -50,6 +56,24 @@ func (h *Handlers) describeConfigs(ctx context.Context, r *protocol.Request, req
 		response.Resources = append(response.Resources, row)
 	}
 	return response, ctx.Err()
+}
+
+// countConfigs is at least how many configurations the answer has.
+func (h *Handlers) countConfigs(request *kmsg.DescribeConfigsRequest) int {
+	snapshot, count := h.Catalog.Snapshot(), 0
+	for _, wanted := range request.Resources {
+		keys := 0
+		if _, known := snapshot.ByName(wanted.ResourceName); known && wanted.ResourceType == kmsg.ConfigResourceTypeTopic {
+			keys = len(topicconfig.Keys())
+		} else if wanted.ResourceType == kmsg.ConfigResourceTypeBroker {
+			keys = len(config.Keys())
+		}
+		if names := len(wanted.ConfigNames); names > 0 {
+			keys = min(keys, names)
+		}
+		count += keys
+	}
+	return count
 }
 
 func (h *Handlers) configEntries(conn *protocol.Conn, snapshot *catalog.Snapshot, resource configResource, names []string) ([]configdef.Entry, error) {

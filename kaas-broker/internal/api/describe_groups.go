@@ -17,10 +17,11 @@ import (
 
 func (h *Handlers) describeGroups(ctx context.Context, r *protocol.Request, request *kmsg.DescribeGroupsRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DescribeGroupsResponse](request)
-	var room answerRoom
+	room := roomFor(r)
+	defer room.fit()
 	response.Groups = make([]kmsg.DescribeGroupsResponseGroup, len(request.Groups))
 	inParallel(len(request.Groups), func(i int) {
-		response.Groups[i] = h.describeGroup(ctx, r.Conn, &room, request.Groups[i])
+		response.Groups[i] = h.describeGroup(ctx, r.Conn, room, request.Groups[i])
 	})
 	for i := range response.Groups {
 		if row := &response.Groups[i]; request.IncludeAuthorizedOperations && row.ErrorCode == 0 {
@@ -42,7 +43,7 @@ func (h *Handlers) describeGroup(ctx context.Context, conn *protocol.Conn, room 
 		described, err = h.Groups.Describe(ctx, id)
 	}
 	if err == nil {
-		err = room.take(sizeOfGroup(described))
+		err = room.take(ctx, sizeOfGroup(described))
 	}
 	if err != nil {
 		row.ErrorCode = codeOf(err)

@@ -19,7 +19,8 @@ import (
 func (h *Handlers) describeProducers(ctx context.Context, r *protocol.Request, request *kmsg.DescribeProducersRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DescribeProducersResponse](request)
 	snapshot := h.Catalog.Snapshot()
-	var room answerRoom
+	room := roomFor(r)
+	defer room.fit()
 	response.Topics = make([]kmsg.DescribeProducersResponseTopic, len(request.Topics))
 	for t, wanted := range request.Topics {
 		var topic *catalog.Topic
@@ -37,7 +38,7 @@ func (h *Handlers) describeProducers(ctx context.Context, r *protocol.Request, r
 				row.ErrorCode, row.ErrorMessage = plainly(err)
 				continue
 			}
-			row.ErrorCode = codeOf(h.producersOf(ctx, r, &room, topic, row))
+			row.ErrorCode = codeOf(h.producersOf(ctx, r, room, topic, row))
 		}
 	}
 	return response, ctx.Err()
@@ -55,7 +56,7 @@ func (h *Handlers) producersOf(
 		return err
 	}
 	producers := p.Producers()
-	if err := room.take(rowBytes * len(producers)); err != nil {
+	if err := room.take(ctx, rowBytes*len(producers)); err != nil {
 		return err
 	}
 	if err := p.Confirm(ctx, r.Received); err != nil {

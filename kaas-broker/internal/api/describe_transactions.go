@@ -18,10 +18,11 @@ import (
 
 func (h *Handlers) describeTransactions(ctx context.Context, r *protocol.Request, request *kmsg.DescribeTransactionsRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DescribeTransactionsResponse](request)
-	var room answerRoom
+	room := roomFor(r)
+	defer room.fit()
 	response.TransactionStates = make([]kmsg.DescribeTransactionsResponseTransactionState, len(request.TransactionalIDs))
 	inParallel(len(request.TransactionalIDs), func(i int) {
-		response.TransactionStates[i] = h.describeTransaction(ctx, r.Conn, &room, request.TransactionalIDs[i])
+		response.TransactionStates[i] = h.describeTransaction(ctx, r.Conn, room, request.TransactionalIDs[i])
 	})
 	return response, ctx.Err()
 }
@@ -40,7 +41,7 @@ func (h *Handlers) describeTransaction(
 		described, err = h.Transactions.DescribeTransaction(ctx, id)
 	}
 	if err == nil {
-		err = room.take(rowBytes * (1 + len(described.Partitions)))
+		err = room.take(ctx, rowBytes*(1+len(described.Partitions)))
 	}
 	if err != nil {
 		row.ErrorCode = codeOf(err)

@@ -26,6 +26,9 @@ import (
 
 func (h *Handlers) metadata(ctx context.Context, r *protocol.Request, request *kmsg.MetadataRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.MetadataResponse](request)
+	if err := countAnswer(ctx, r, h.metadataBytes(request)); err != nil {
+		return nil, err
+	}
 	h.metadataCluster(r.Conn, response)
 	switch {
 	case request.Topics == nil:
@@ -43,6 +46,34 @@ func (h *Handlers) metadata(ctx context.Context, r *protocol.Request, request *k
 	}
 	return response, ctx.Err()
 }
+
+// metadataBytes is about what the answer takes.
+func (h *Handlers) metadataBytes(request *kmsg.MetadataRequest) int {
+	snapshot := h.Catalog.Snapshot()
+	named := rowBytes * len(request.Topics)
+	for i := range request.Topics {
+		topic, known := snapshot.ByID(request.Topics[i].TopicID)
+		if !known {
+			topic, known = snapshot.ByName(textOf(request.Topics[i].Topic))
+		}
+		if known {
+			named += bytesOf(topic)
+		}
+	}
+	if request.Topics != nil && named < freeAnswer {
+		return named
+	}
+	all := rowBytes * len(request.Topics)
+	for _, topic := range snapshot.Topics() {
+		all += bytesOf(topic)
+	}
+	if request.Topics == nil {
+		return all
+	}
+	return min(named, all) // each is told once, however often it is named
+}
+
+func bytesOf(topic *catalog.Topic) int { return rowBytes*(1+int(topic.Partitions)) + len(topic.Name) }
 
 // metadataCluster fills in who the brokers are.
 func (h *Handlers) metadataCluster(conn *protocol.Conn, response *kmsg.MetadataResponse) {

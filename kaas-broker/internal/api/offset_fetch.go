@@ -27,17 +27,18 @@ const (
 
 func (h *Handlers) offsetFetch(ctx context.Context, r *protocol.Request, request *kmsg.OffsetFetchRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.OffsetFetchResponse](request)
-	var room answerRoom
+	room := roomFor(r)
+	defer room.fit()
 	if request.Version < fetchOffsetsOfSeveral {
 		wanted := kmsg.NewOffsetFetchRequestGroup()
 		wanted.Group, wanted.Topics = request.Group, topicsOf(request)
-		fetched := h.committedOf(ctx, r.Conn, &room, request, &wanted)
+		fetched := h.committedOf(ctx, r.Conn, room, request, &wanted)
 		flatten(request, response, &wanted, fetched)
 		return response, ctx.Err()
 	}
 	response.Groups = make([]kmsg.OffsetFetchResponseGroup, len(request.Groups))
 	inParallel(len(request.Groups), func(i int) {
-		response.Groups[i] = h.committedOf(ctx, r.Conn, &room, request, &request.Groups[i])
+		response.Groups[i] = h.committedOf(ctx, r.Conn, room, request, &request.Groups[i])
 	})
 	return response, ctx.Err()
 }
@@ -166,7 +167,7 @@ func (h *Handlers) fetchOffsets(ctx context.Context, room *answerRoom, id string
 		size += rowBytes + len(f.Topic) + len(f.Metadata)
 	}
 	if err == nil {
-		err = room.take(size)
+		err = room.take(ctx, size)
 	}
 	if err != nil {
 		return nil, err

@@ -42,3 +42,29 @@ func TestManyOfTheLargestRequests(t *testing.T) {
 		})
 	}
 }
+
+// Many clients ask for the largest answers at the same time, and read them late or never.
+func TestManyOfTheLargestAnswers(t *testing.T) {
+	broker := start(t, harness.Options{Overrides: map[string]string{"group.initial.rebalance.delay.ms": "0"}})
+	createTopic(t, broker.Bootstrap(), "committed", 100)
+	fillGroups(t, broker.Bootstrap())
+	watch(t, broker, 1200*mib)
+	runBeside(t, broker.Bootstrap())
+	request := kmsg.NewPtrOffsetFetchRequest()
+	request.Version = 8
+	for range 150 { // 60 MiB of answer
+		group := kmsg.NewOffsetFetchRequestGroup()
+		group.Group = "committed"
+		request.Groups = append(request.Groups, group)
+	}
+	clients := pick(12, 100)
+	for range clients {
+		if err := dial(t, broker.Bootstrap()).send(request); err != nil {
+			t.Fatal(err)
+		}
+	}
+	together(t, clients, func(int) error {
+		_, err := dial(t, broker.Bootstrap()).call(request, 3*time.Minute)
+		return err
+	})
+}
