@@ -106,14 +106,14 @@ const maxCommitBytes = 8 << 20
 func (c *Coordinator) checkOffsets(id string, offsets []CommitOffset) ([]error, []CommitOffset) {
 	results := make([]error, len(offsets))
 	accepted := make([]CommitOffset, 0, len(offsets))
-	size := 0
+	size, idBytes := 0, quotedBytes(id)
 	for i, o := range offsets {
 		if lettersOf(o.Metadata) > c.options.Offsets.MaxMetadata {
 			results[i] = ErrMetadataTooLarge
 			continue
 		}
 		o.Metadata = normal(o.Metadata)
-		size += usualValue + len(id) + len(o.Topic) + len(o.Metadata)
+		size += usualValue + idBytes + quotedBytes(o.Topic) + quotedBytes(o.Metadata)
 		accepted = append(accepted, o)
 	}
 	if size <= maxCommitBytes {
@@ -123,6 +123,17 @@ func (c *Coordinator) checkOffsets(id string, offsets []CommitOffset) ([]error, 
 		results[i] = cmp.Or(results[i], ErrCommitTooLarge)
 	}
 	return results, nil
+}
+
+// quotedBytes is about what a text takes in a JSON string.
+func quotedBytes(text string) int {
+	size := len(text)
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] == '"' || text[i] == '\\' {
+			size += len(`u0000`)
+		}
+	}
+	return size
 }
 
 // lettersOf is the length of a text as Java counts it, which is how Kafka measures metadata whatever the name of its setting says.

@@ -299,7 +299,8 @@ func TestCommitsShareASync(t *testing.T) {
 func TestCommitsThatBecomeTooLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := strings.Repeat("g", 32<<10-1)
-		p := start(t, prepared(t), coordinator.Options{}, "g", long)
+		escaped := strings.Repeat("\x01", 2000)
+		p := start(t, prepared(t), coordinator.Options{}, "g", long, escaped)
 		many := make([]coordinator.CommitOffset, 1000)
 		for i := range many {
 			many[i] = commitOf("t", int32(i), 1)
@@ -317,6 +318,7 @@ func TestCommitsThatBecomeTooLarge(t *testing.T) {
 			t.Errorf("a refused commit moved the offset to %d", got.Offset)
 		}
 		must(t, commit("g")[0])
+		wants(t, commit(escaped)[0], coordinator.ErrCommitTooLarge)
 		many = many[:7]
 		must(t, commit(long)[0])
 	})

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -64,30 +65,45 @@ func (r *Request) Forget() {
 	}
 }
 
-// Charge counts so many bytes of memory for the answer, until it has been sent, and waits for their room among everything that is not records. It is for a
-// handler whose answer is large beside its request: else many clients that ask for it, and read it slowly, take more than there is. Only a FinishFunc may
-// call it, and not concurrently. The error is the context's cause.
+// chargePatience is how long an answer waits for room: as long as clients wait for it by default (request.timeout.ms).
+const chargePatience = 30 * time.Second
+
+// ErrNoRoom is that an answer has found no room beside others in time.
+var ErrNoRoom = errors.New("no room for so large an answer beside others")
+
+// Charge counts so many bytes of memory for the answer, until it has been sent, and waits for their room among everything that is not records, for half a
+// minute at most. It is for a handler whose answer is large beside its request: without it, many clients that ask for such answers at the same time, and
+// read them slowly, would take more memory than there is. Only a FinishFunc may call it, and not concurrently. The error is ErrNoRoom or the context's
+// cause; nothing was counted then.
 func (r *Request) Charge(ctx context.Context, bytes int64) error {
 	x := r.exchange
 	if x == nil {
 		return nil
 	}
-	if waiter := x.server.plain.reserveMore(x.charged.plain, bytes); waiter != nil {
+	if waiter := x.server.plain.reserveMore(x.charged.plain.waited, bytes); waiter != nil {
+		patience := time.NewTimer(chargePatience)
+		defer patience.Stop()
+		err := ErrNoRoom
 		select {
 		case <-waiter.granted:
+			err = nil
 		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-patience.C:
+		}
+		if err != nil {
 			x.server.plain.cancel(waiter)
-			return context.Cause(ctx)
+			return err
 		}
 	}
-	x.charged.plain += bytes
+	x.charged.plain.add(bytes)
 	return nil
 }
 
 // Refund gives back bytes that Charge has counted and that the answer has turned out not to need. Only a FinishFunc may call it, and not concurrently.
 func (r *Request) Refund(bytes int64) {
 	if x := r.exchange; x != nil && bytes > 0 {
-		x.server.plain.release(bytes)
-		x.charged.plain -= bytes
+		x.server.plain.release(share{bytes, bytes})
+		x.charged.plain.add(-bytes)
 	}
 }

@@ -46,7 +46,7 @@ func (b *body) read(ctx context.Context) ([]byte, error) {
 
 func (b *body) readAll(ctx context.Context) error {
 	frames := &b.connection.server.frames
-	room := int(b.charged.records)
+	room := int(b.charged.records.bytes)
 	b.in.room = b.connection.server.records
 	b.frame = frames.get(room)
 	for len(b.frame) < b.size {
@@ -81,10 +81,10 @@ func (b *body) readAll(ctx context.Context) error {
 // as long as its client likes, and a Produce request above the limit waits until everything else has left its budget.
 func (b *body) moveCharge() {
 	server := b.connection.server
-	if first := b.charged.records; first > 0 && !carriesRecords(b.frame) {
-		server.plain.take(first)
+	if first := b.charged.records; first.bytes > 0 && !carriesRecords(b.frame) {
+		server.plain.take(first.bytes)
 		server.records.release(first)
-		b.charged = charge{plain: b.charged.plain + first}
+		b.charged = charge{plain: share{bytes: b.charged.plain.bytes + first.bytes, waited: b.charged.plain.waited}}
 	}
 }
 
@@ -105,12 +105,12 @@ func (b *body) chargeMore(ctx context.Context, more int64) error {
 		from, taken = c.server.records, &b.charged.records
 	}
 	b.in.room = from
-	if waiter := from.reserveMore(*taken, more); waiter != nil {
+	if waiter := from.reserveMore(taken.waited, more); waiter != nil {
 		if err := c.watch(ctx, waiter.granted, c.server.draining); err != nil {
 			from.cancel(waiter)
 			return err
 		}
 	}
-	*taken += more
+	taken.add(more)
 	return nil
 }

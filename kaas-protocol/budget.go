@@ -16,19 +16,26 @@ type budget struct {
 
 	mutex   sync.Mutex
 	used    int64
-	held    int64 // of the used bytes, those of requests that wait for more
+	waited  int64 // of the used bytes, those that were waited for
+	held    int64 // of the waited ones, those of requests that wait for more
 	waiters []*reservation
+}
+
+// share is what one request has of a budget.
+type share struct {
+	bytes  int64
+	waited int64 // of these, what had to wait for room, or would have had to
 }
 
 // reservation is a place in the queue; granted is closed when the bytes are taken.
 type reservation struct {
 	size    int64
-	held    int64 // what the same request has already
+	held    int64 // what the same request has waited for before
 	since   time.Time
 	granted chan struct{}
 }
 
-// take charges size bytes at once, whatever is in use.
+// take charges size bytes at once, whatever is in use: what is small, and may stay for as long as a client likes.
 func (b *budget) take(size int64) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -38,12 +45,13 @@ func (b *budget) take(size int64) {
 // reserve charges size bytes: at once (nil), or when the returned reservation is granted.
 func (b *budget) reserve(size int64) *reservation { return b.reserveMore(0, size) }
 
-// reserveMore is reserve for a request that has been charged held bytes already, and keeps them while it waits.
+// reserveMore is reserve for a request that has waited for held bytes before, and keeps them while it waits.
 func (b *budget) reserveMore(held, size int64) *reservation {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if len(b.waiters) == 0 && b.used+size <= b.limit {
 		b.used += size
+		b.waited += size
 		return nil
 	}
 	waiter := &reservation{size: size, held: held, since: time.Now(), granted: make(chan struct{})}
@@ -85,14 +93,16 @@ func (b *budget) cancel(waiter *reservation) {
 		}
 	}
 	b.used -= waiter.size
+	b.waited -= waiter.size
 	b.grantLocked()
 }
 
 // release gives charged bytes back and grants what fits now.
-func (b *budget) release(size int64) {
+func (b *budget) release(s share) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	b.used -= size
+	b.used -= s.bytes
+	b.waited -= s.waited
 	b.grantLocked()
 }
 
@@ -100,7 +110,7 @@ func (b *budget) grantLocked() {
 	for len(b.waiters) > 0 {
 		next := 0
 		if b.used+b.waiters[0].size > b.limit {
-			if b.used != b.held {
+			if b.waited != b.held {
 				return
 			}
 			next = b.furthest()
@@ -108,13 +118,14 @@ func (b *budget) grantLocked() {
 		waiter := b.waiters[next]
 		b.waiters = slices.Delete(b.waiters, next, next+1)
 		b.used += waiter.size
+		b.waited += waiter.size
 		b.held -= waiter.held
 		close(waiter.granted)
 	}
 }
 
-// furthest is the waiter that has most already. It passes the limit when everything that is in use belongs to requests that wait: they would wait for one
-// another for ever. A request may wait several times, and one that has passed the limit must be the one that does so again: in turn, all of them would.
+// furthest is the waiter that has most already. It passes the limit when everything that was waited for belongs to requests that wait again: they would wait
+// for one another for ever, and what was not waited for may be parked Fetch requests, of which there always are some. A request may wait several times, and one that has passed the limit must be the one that does so again: in turn, all of them would.
 func (b *budget) furthest() int {
 	furthest := 0
 	for at, waiter := range b.waiters {

@@ -110,7 +110,7 @@ type Limits struct {
 	// keep out the one that would end their wait. Default 48 MiB: what a disk writes in some 30 ms.
 	TotalInFlightBytes int64
 	// TotalPlainBytes is the same for all other requests, which may wait for long. Their first 64 KiB wait for no room, and
-	// one of more that is neither Produce nor Fetch counts with 32 times its size while it is worked on. Default
+	// one of more that is neither Produce nor Fetch counts with 32 times its size while it is worked on. Large answers count, too (Request.Charge). Default
 	// 576 MiB: the largest of them, and 64 MiB beside it.
 	TotalPlainBytes int64
 	// SendBufferBytes is the size of each connection's send buffer in the kernel, as Kafka's socket.send.buffer.bytes. What is sent from a file is then

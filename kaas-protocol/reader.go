@@ -56,11 +56,11 @@ func (c *connection) readFrame(ctx context.Context, in *receiver) ([]byte, charg
 	if err != nil {
 		return nil, charge{}, readFailure(err)
 	}
-	first := min(size, smallRequest)
-	if err := c.makeRoom(ctx, size, first); err != nil {
+	first, err := c.makeRoom(ctx, size)
+	if err != nil {
 		return nil, charge{}, err
 	}
-	arriving := body{connection: c, in: in, size: size, charged: charge{records: int64(first)}}
+	arriving := body{connection: c, in: in, size: size, charged: charge{records: first}}
 	frame, err := arriving.read(ctx)
 	if err != nil {
 		return nil, charge{}, readFailure(err)
@@ -81,24 +81,23 @@ func readFailure(err error) error {
 }
 
 // makeRoom waits until the bytes of a frame fit beside everything unanswered of the connection, and charges the first of them.
-func (c *connection) makeRoom(ctx context.Context, size, first int) error {
+func (c *connection) makeRoom(ctx context.Context, size int) (share, error) {
 	fits := func(time.Time) readiness { return c.pipeline.hasRoom(size) }
 	if err := c.wait(ctx, fits, true); err != nil {
-		return err
+		return share{}, err
 	}
+	first := int64(min(size, smallRequest))
 	if c.pipeline.outstanding() == 0 {
-		c.server.records.take(int64(first))
-		return nil
+		c.server.records.take(first)
+		return share{bytes: first}, nil
 	}
-	waiter := c.server.records.reserve(int64(first))
-	if waiter == nil {
-		return nil
+	if waiter := c.server.records.reserve(first); waiter != nil {
+		if err := c.watch(ctx, waiter.granted, c.server.draining); err != nil {
+			c.server.records.cancel(waiter)
+			return share{}, err
+		}
 	}
-	if err := c.watch(ctx, waiter.granted, c.server.draining); err != nil {
-		c.server.records.cancel(waiter)
-		return err
-	}
-	return nil
+	return share{bytes: first, waited: first}, nil
 }
 
 // dispatch lets one frame through the gate, waits for its turn and starts it. What it is charged is the caller's to give back after an error, else the writer's.
@@ -115,11 +114,9 @@ func (c *connection) dispatch(ctx context.Context, frame []byte, charged *charge
 	if err := chosen.admit(c.public.Authenticated(time.Now())); err != nil {
 		return &refusedError{header: header, row: chosen, err: err}
 	}
-	weight, err := c.weigh(ctx, chosen, len(frame))
-	if err != nil {
+	if err := c.weigh(ctx, chosen, len(frame), charged); err != nil {
 		return err
 	}
-	charged.plain += weight
 	message, err := c.decode(ctx, chosen, header, body)
 	if err != nil {
 		return &refusedError{header: header, row: chosen, err: err}

@@ -166,18 +166,17 @@ func TestClientThatTakesAByteNowAndThenIsServed(t *testing.T) {
 
 // charging answers with so many bytes, and charges them before.
 func charging(bytes int, now, most *atomic.Int32) protocol.API {
-	return protocol.API{Key: 3, Start: func(_ context.Context, r *protocol.Request) protocol.FinishFunc {
-		return func(ctx context.Context) (protocol.Reply, error) {
-			if err := r.Charge(ctx, int64(2*bytes)); err != nil {
-				return protocol.Reply{}, err
-			}
-			r.Refund(int64(bytes))
-			most.Store(max(most.Load(), now.Add(1)))
-			answer := metadataAnswer(r)
-			*answer.ClusterID = strings.Repeat("c", bytes)
-			return protocol.Reply{Message: answer, Settle: func() bool { now.Add(-1); return false }}, nil
+	return replyingWith(func(ctx context.Context, r *protocol.Request) (protocol.Reply, error) {
+		if err := r.Charge(ctx, int64(2*bytes)); err != nil {
+			return protocol.Reply{}, err
 		}
-	}}
+		r.Refund(int64(bytes))
+		for present, seen := now.Add(1), most.Load(); present > seen && !most.CompareAndSwap(seen, present); seen = most.Load() {
+		}
+		answer := metadataAnswer(r)
+		*answer.ClusterID = strings.Repeat("c", bytes)
+		return protocol.Reply{Message: answer, Settle: func() bool { now.Add(-1); return false }}, nil
+	})
 }
 
 const largeAnswer = 1 << 20
@@ -203,6 +202,40 @@ func TestLargeAnswersAreBounded(t *testing.T) {
 			t.Errorf("%d answers at a time, want 3", most.Load())
 		}
 	})
+}
+
+// An answer that finds no room while its client still waits ends the connection: whoever holds the room may never give it back.
+func TestAnswersDoNotWaitForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hung := make(chan struct{})
+		m := inMemory(t, protocol.Limits{TotalPlainBytes: largeAnswer}, replyingWith(func(ctx context.Context, r *protocol.Request) (protocol.Reply, error) {
+			err := r.Charge(ctx, largeAnswer)
+			if err == nil {
+				<-hung
+			}
+			return protocol.Reply{Message: metadataAnswer(r)}, err
+		}))
+		first, second := m.dial(t), m.dial(t)
+		first.send(metadataRequest())
+		synctest.Wait()
+		second.send(metadataRequest())
+		began := time.Now()
+		if waited := (<-ended(second)).Sub(began); waited != 30*time.Second {
+			t.Errorf("closed after %v, want 30s", waited)
+		}
+		close(hung)
+		first.receive()
+		third := m.dial(t)
+		third.send(metadataRequest())
+		third.receive()
+	})
+}
+
+// replyingWith is replying for a reply that needs the context.
+func replyingWith(reply func(ctx context.Context, r *protocol.Request) (protocol.Reply, error)) protocol.API {
+	return protocol.API{Key: 3, Start: func(_ context.Context, r *protocol.Request) protocol.FinishFunc {
+		return func(ctx context.Context) (protocol.Reply, error) { return reply(ctx, r) }
+	}}
 }
 
 // A client may read as slowly as it likes, but not a large answer while others wait for the room that it takes.

@@ -30,6 +30,7 @@ func newAbortedFilter(inputs []*segment, all bool) (*abortedFilter, error) {
 			f.of[a.ProducerID] = append(f.of[a.ProducerID], entry)
 			return true
 		})
+		s.transactions.closeUnused()
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/vfs"
 )
@@ -69,6 +70,55 @@ func descriptors(t *testing.T) int {
 func TestManySegmentsHoldFewDescriptors(t *testing.T) {
 	t.Run("synced", func(t *testing.T) { holdFewDescriptors(t, 1, 20) })
 	t.Run("not synced", func(t *testing.T) { holdFewDescriptors(t, 1<<20, 120) })
+}
+
+// Without timestamps a question for a time searches all segments.
+func TestSegmentsWithoutTimestampsHoldFewDescriptors(t *testing.T) {
+	const segments, most = 100, 20
+	disk, err := vfs.OS(t.TempDir())
+	must(t, err)
+	defer disk.Close()
+	before := descriptors(t)
+	b := newBench(t, disk, storage.Options{RetentionInterval: -1})
+	b.config.SegmentBytes = 1
+	p := b.take()
+	for range segments {
+		appendDurable(t, p, stamped(t, batch.NoTimestamp))
+	}
+	for range 2 {
+		if found := lookUp(t, p, 5000); found.Offset != -1 {
+			t.Errorf("found %+v", found)
+		}
+		if newest, err := p.MaxTimestampOffset(t.Context(), segments); newest.Offset != -1 || err != nil {
+			t.Errorf("the largest is %+v, %v", newest, err)
+		}
+		if held := descriptors(t) - before; held > most {
+			t.Errorf("%d descriptors for %d segments", held, segments)
+		}
+		p.Abandon()
+		<-p.Closed()
+		p = b.take()
+	}
+}
+
+// A tail whose offsets are far apart is copied into many segments.
+func TestTailOfManySegmentsHoldsFewDescriptors(t *testing.T) {
+	const batches, most = 100, 20
+	disk, err := vfs.OS(t.TempDir())
+	must(t, err)
+	defer disk.Close()
+	before := descriptors(t)
+	b := newBench(t, disk, storage.Options{RetentionInterval: -1})
+	p := b.take()
+	for range batches {
+		appendDurable(t, p, sparse(t, 1000))
+	}
+	p.Abandon()
+	<-p.Closed()
+	b.take()
+	if held := descriptors(t) - before; held > most {
+		t.Errorf("%d descriptors for a tail of %d segments", held, batches)
+	}
 }
 
 func holdFewDescriptors(t *testing.T, flushMessages int64, most int) {

@@ -81,8 +81,10 @@ func (p *Partition) firstSince(ctx context.Context, ms, limit int64) (TimestampO
 	return noRecord, nil
 }
 
-// searchSegment scans headers from where the time index points, and decodes each batch that may hold the record: its largest timestamp is late enough.
+// searchSegment scans headers from where the time index points to a batch whose largest timestamp is late enough, and decodes that; at the ends of the log
+// the next one, too. It leaves the files closed: a log without timestamps has all of its segments searched.
 func (p *Partition) searchSegment(ctx context.Context, s *segment, ms, limit int64) (TimestampOffset, error) {
+	defer p.doneWith(s)
 	file, err := s.log.acquire()
 	if err != nil {
 		return noRecord, s.fail("open segment", err)
@@ -151,6 +153,18 @@ func (p *Partition) searchBatch(s *segment, file vfs.File, position, size, ms, l
 	return whole, nil
 }
 
+// doneWith closes the files of a segment that nobody writes and nothing waits to sync.
+func (p *Partition) doneWith(s *segment) {
+	p.mu.Lock()
+	settled := s != p.active && s.end.Load() <= p.synced
+	p.mu.Unlock()
+	if settled {
+		for _, file := range s.files() {
+			file.closeUnused()
+		}
+	}
+}
+
 // newestBelow is the largest timestamp of the batches that begin below limit. Only segments whose index may know of something that does not
 // count, at the two ends of the log, are scanned.
 func (p *Partition) newestBelow(ctx context.Context, limit int64) (int64, error) {
@@ -161,6 +175,7 @@ func (p *Partition) newestBelow(ctx context.Context, limit int64) (int64, error)
 		timestamp, err := s.newestTimestamp()
 		if err == nil && (!whole || timestamp == batch.NoTimestamp) {
 			timestamp, err = s.scanNewest(ctx, start, limit)
+			p.doneWith(s)
 		}
 		if err != nil {
 			return 0, err

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -36,7 +37,7 @@ func (e *Engine) boundProducers(partitions []*Partition) {
 	}
 }
 
-// fairShare is the largest bound on each count with which they are no more than most together. It sorts counts.
+// fairShare is the largest bound on each count with which they are no more than most together; math.MaxInt if they are no more as they are. It sorts counts.
 func fairShare(counts []int, most int) int {
 	slices.Sort(counts)
 	for i, count := range counts {
@@ -45,7 +46,7 @@ func fairShare(counts []int, most int) int {
 		}
 		most -= count
 	}
-	return most
+	return math.MaxInt
 }
 
 func (p *Partition) producerCount() int {
@@ -65,8 +66,8 @@ func (p *Partition) forgetProducers(keep int) {
 	p.transactions.forget(p.producers.trim(keep))
 }
 
-// trim forgets the producers that were heard of longest ago until there are no more than keep, but none with an open transaction. It returns what
-// expire does.
+// trim forgets the producers that were heard of longest ago until there are no more than keep, those that never took part in a transaction first: a late
+// marker is told from others by what is known of its producer. None with an open transaction goes. It returns what expire does.
 func (t producerTable) trim(keep int) (marker int64) {
 	marker = -1
 	surplus := len(t) - keep
@@ -79,10 +80,20 @@ func (t producerTable) trim(keep int) (marker int64) {
 			idle = append(idle, p)
 		}
 	}
-	slices.SortFunc(idle, func(a, b *producer) int { return cmp.Or(cmp.Compare(a.LastSeen, b.LastSeen), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(idle, func(a, b *producer) int {
+		return cmp.Or(cmp.Compare(worth(a), worth(b)), cmp.Compare(a.LastSeen, b.LastSeen), cmp.Compare(a.ID, b.ID))
+	})
 	for _, p := range idle[:min(surplus, len(idle))] {
 		marker = max(marker, p.transaction().Marker)
 		delete(t, p.ID)
 	}
 	return marker
+}
+
+// worth is larger for a producer that is forgotten later.
+func worth(p *producer) int {
+	if p.Transaction != nil {
+		return 1
+	}
+	return 0
 }

@@ -113,7 +113,10 @@ func (t *tail) endSegment(dir vfs.Dir, name segmentName, reader *batchReader) er
 // the run does not fit one segment: the files that it is copied from may have been many.
 func (t *tail) append(dir vfs.Dir, run []byte) error {
 	for len(run) > 0 {
-		s := t.segmentFor(dir, run)
+		s, err := t.segmentFor(dir, run)
+		if err != nil {
+			return err
+		}
 		position := s.size
 		rest, err := t.learnFitting(s, run)
 		if err != nil {
@@ -127,17 +130,36 @@ func (t *tail) append(dir vfs.Dir, run []byte) error {
 	return nil
 }
 
-// segmentFor returns the last segment if it takes the first batch of a run, else a new one.
-func (t *tail) segmentFor(dir vfs.Dir, run []byte) *segment {
+// segmentFor returns the last segment if it takes the first batch of a run, else a new one. The last one is then synced and closed: there may be many.
+func (t *tail) segmentFor(dir vfs.Dir, run []byte) (*segment, error) {
 	if last := t.last(); last != nil {
-		if b, _, err := batch.Next(run); err != nil || last.fits(int64(len(b)), b.LastOffset(), math.MaxInt32) {
-			return last
+		b, _, err := batch.Next(run)
+		if err != nil {
+			return nil, last.fail("copy tail", err)
 		}
+		if last.fits(int64(len(b)), b.LastOffset(), math.MaxInt32) {
+			return last, nil
+		}
+		if err := t.sealSegment(last, t.end); err != nil {
+			return nil, err
+		}
+		last.log.closeUnused()
 	}
 	s := newSegment(dir, t.end, t.epoch, fileMissing)
 	s.created = time.Now()
 	t.segments = append(t.segments, s)
-	return s
+	return s, nil
+}
+
+// sealSegment makes what was copied into a segment durable, its name excepted.
+func (t *tail) sealSegment(s *segment, end int64) error {
+	if err := s.sync(); err != nil {
+		return err
+	}
+	s.reaching.Store(end)
+	s.committed.Store(s.size)
+	s.end.Store(end)
+	return nil
 }
 
 // last is the segment that grows, nil while nothing was copied.
@@ -179,35 +201,27 @@ func (t *tail) learn(s *segment, b batch.Batch) {
 	s.index.add(entry, recordTimestamp(b), int64(len(b)), t.interval)
 	s.size += int64(len(b))
 	t.epochs = t.epochs.note(Epoch(b.LeaderEpoch()), b.BaseOffset())
-	t.note(b)
+	t.note(s, b)
 	t.end = b.LastOffset() + 1
 }
 
 // note replays what the batch did to its producer.
-func (t *tail) note(b batch.Batch) {
+func (t *tail) note(s *segment, b batch.Batch) {
 	marker, _ := markerOf(b) // Append lets none in that cannot be read
 	if aborted, is := t.transactions.note(t.producers, b, marker, t.seen); is {
-		t.last().aborted.add(aborted)
+		s.aborted.add(aborted)
 	}
 }
 
 // seal makes the copy durable, its name included, before any manifest can refer to it: a manifest that survives a crash
 // without the copy would hide the old tail.
 func (t *tail) seal(dir vfs.Dir) error {
-	if len(t.segments) == 0 {
+	last := t.last()
+	if last == nil {
 		return nil
 	}
-	for i, s := range t.segments {
-		if err := s.sync(); err != nil {
-			return err
-		}
-		end := t.end
-		if i+1 < len(t.segments) {
-			end = t.segments[i+1].base
-		}
-		s.reaching.Store(end)
-		s.committed.Store(s.size)
-		s.end.Store(end)
+	if err := t.sealSegment(last, t.end); err != nil {
+		return err
 	}
 	if err := dir.Sync(); err != nil {
 		return &StorageError{Op: "sync directory", Path: dir.Path(), Err: err}

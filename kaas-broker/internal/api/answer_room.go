@@ -23,7 +23,7 @@ const (
 var errAnswerTooLarge = refuse(kerr.InvalidRequest, "the answer would take more than %d bytes, ask for less at once", maxAnswer)
 
 // countAnswer waits until an answer of about so many bytes has room beside all others, or clients that ask together for what is allowed to each would fill the
-// memory. The error is the cause of ctx.
+// memory. The error, that of Charge, ends the connection.
 func countAnswer(ctx context.Context, r *protocol.Request, bytes int) error {
 	if bytes < freeAnswer {
 		return nil
@@ -36,7 +36,7 @@ type answerRoom struct {
 	request *protocol.Request
 	mutex   sync.Mutex
 	taken   int // bytes
-	counted bool
+	counted int // bytes that were
 }
 
 func roomFor(r *protocol.Request) *answerRoom { return &answerRoom{request: r} }
@@ -48,23 +48,25 @@ func (a *answerRoom) left() error {
 	return a.bounded()
 }
 
-// take takes room for so many bytes. What finds none ends it for all that follows: they would be looked up for nothing. An answer that turns out to be large
-// counts as the largest until fit: if it counted as it grew, all of them would have a part and wait for the rest. The error is errAnswerTooLarge, or the
-// cause of ctx.
+// take takes room for so many bytes. What finds none ends it for all that follows: they would be looked up for nothing. The first finds some in any case, since
+// who asks for it alone cannot ask for less. An answer that turns out to be large counts as the largest until fit: if it counted as it grew, all of them would
+// have a part and wait for the rest. The error is errAnswerTooLarge, or that of Charge.
 func (a *answerRoom) take(ctx context.Context, bytes int) error {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
+	first := a.taken == 0
 	a.taken += bytes
-	if err := a.bounded(); err != nil {
+	if err := a.bounded(); err != nil && !first {
 		return err
 	}
-	if a.counted || a.taken < freeAnswer {
+	if a.counted > 0 || a.taken < freeAnswer {
 		return nil
 	}
-	if err := countAnswer(ctx, a.request, maxAnswer); err != nil {
+	most := max(maxAnswer, a.taken)
+	if err := countAnswer(ctx, a.request, most); err != nil {
 		return err
 	}
-	a.counted = true
+	a.counted = most
 	return nil
 }
 
@@ -72,9 +74,7 @@ func (a *answerRoom) take(ctx context.Context, bytes int) error {
 func (a *answerRoom) fit() {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	if a.counted {
-		a.request.Refund(2 * int64(max(maxAnswer-a.taken, 0)))
-	}
+	a.request.Refund(2 * int64(max(a.counted-a.taken, 0)))
 }
 
 func (a *answerRoom) bounded() error {

@@ -30,7 +30,7 @@ const configBytes = 300
 
 func (h *Handlers) describeConfigs(ctx context.Context, r *protocol.Request, request *kmsg.DescribeConfigsRequest) (kmsg.Response, error) {
 	response := responseTo[*kmsg.DescribeConfigsResponse](request)
-	if err := countAnswer(ctx, r, configBytes*h.countConfigs(request)); err != nil {
+	if err := countAnswer(ctx, r, h.sizeOfConfigs(request)); err != nil {
 		return nil, err
 	}
 	snapshot := h.Catalog.Snapshot()
@@ -58,22 +58,33 @@ func (h *Handlers) describeConfigs(ctx context.Context, r *protocol.Request, req
 	return response, ctx.Err()
 }
 
-// countConfigs is at least how many configurations the answer has.
-func (h *Handlers) countConfigs(request *kmsg.DescribeConfigsRequest) int {
-	snapshot, count := h.Catalog.Snapshot(), 0
+// sizeOfConfigs is about what the answer takes: each resource once, and what may be repeated.
+func (h *Handlers) sizeOfConfigs(request *kmsg.DescribeConfigsRequest) int {
+	snapshot, size := h.Catalog.Snapshot(), 0
+	seen, repeats := map[configResource]bool{}, 0
 	for _, wanted := range request.Resources {
+		resource := configResource{wanted.ResourceType, wanted.ResourceName}
+		if seen[resource] {
+			repeats++
+		}
+		if seen[resource] = true; repeats > maxRepeats {
+			return size
+		}
 		keys := 0
-		if _, known := snapshot.ByName(wanted.ResourceName); known && wanted.ResourceType == kmsg.ConfigResourceTypeTopic {
+		if topic, known := snapshot.ByName(resource.name); known && resource.kind == kmsg.ConfigResourceTypeTopic {
 			keys = len(topicconfig.Keys())
-		} else if wanted.ResourceType == kmsg.ConfigResourceTypeBroker {
+			for _, value := range topic.Overrides {
+				size += 2 * len(value) // as the value and as a synonym
+			}
+		} else if resource.kind == kmsg.ConfigResourceTypeBroker {
 			keys = len(config.Keys())
 		}
 		if names := len(wanted.ConfigNames); names > 0 {
 			keys = min(keys, names)
 		}
-		count += keys
+		size += configBytes * keys
 	}
-	return count
+	return size
 }
 
 func (h *Handlers) configEntries(conn *protocol.Conn, snapshot *catalog.Snapshot, resource configResource, names []string) ([]configdef.Entry, error) {

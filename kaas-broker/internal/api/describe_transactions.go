@@ -41,7 +41,7 @@ func (h *Handlers) describeTransaction(
 		described, err = h.Transactions.DescribeTransaction(ctx, id)
 	}
 	if err == nil {
-		err = room.take(ctx, rowBytes*(1+len(described.Partitions)))
+		err = room.take(ctx, sizeOfTransaction(id, described))
 	}
 	if err != nil {
 		row.ErrorCode = codeOf(err)
@@ -57,4 +57,13 @@ func (h *Handlers) describeTransaction(
 		}
 	}
 	return row
+}
+
+// sizeOfTransaction is about what a transaction takes in the answer.
+func sizeOfTransaction(id string, described coordinator.TransactionDescription) int {
+	size := rowBytes + len(id)
+	for _, p := range described.Partitions {
+		size += rowBytes + len(p.Topic)
+	}
+	return size
 }

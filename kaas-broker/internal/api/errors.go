@@ -13,6 +13,7 @@ import (
 	"github.com/kaas-rs/kaas/kaas-codec/batch"
 	"github.com/kaas-rs/kaas/kaas-coordinator"
 	"github.com/kaas-rs/kaas/kaas-coordinator/group"
+	"github.com/kaas-rs/kaas/kaas-protocol"
 	"github.com/kaas-rs/kaas/kaas-storage"
 	"github.com/kaas-rs/kaas/kaas-storage/clusterdir"
 )
@@ -92,6 +93,7 @@ var codes = [...]struct {
 	{fetchsession.ErrEpoch, kerr.InvalidFetchSessionEpoch},
 	{fetchsession.ErrTopicIDs, kerr.FetchSessionTopicIDError},
 	// time
+	{protocol.ErrNoRoom, kerr.RequestTimedOut},
 	{context.DeadlineExceeded, kerr.RequestTimedOut},
 	{context.Canceled, kerr.RequestTimedOut}, // the client has left, and is not told
 }

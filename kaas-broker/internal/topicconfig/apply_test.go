@@ -108,7 +108,7 @@ func TestAppendHasAnEnd(t *testing.T) {
 		}
 	}
 	for _, operation := range []topicconfig.Operation{topicconfig.OperationSet, topicconfig.OperationAppend, topicconfig.OperationSubtract} {
-		_, err := topicconfig.Apply(config.Values{}, current, []topicconfig.Change{change(name, operation, pairs(0, 500_000))}) // a minute, if each were looked for
+		_, err := topicconfig.Apply(config.Values{}, current, []topicconfig.Change{change(name, operation, pairs(0, 500_000))})
 		if !errors.Is(err, configdef.ErrInvalidValue) || len(err.Error()) > 1000 {
 			t.Errorf("operation %d with half a million elements: %T", operation, err)
 		}
