@@ -8,7 +8,8 @@ package api
 //
 // Deviations: -3 names the record itself, as Kafka from 3.8 on; 3.7 names the last record of its batch, and no committed record while the newest of all is
 // not committed. v0 asks for the offsets at which segments begin; it
-// is told the boundaries that every client can use: the end, the first record that is not older than the time, the log start.
+// is told the boundaries that every client can use: the end, the first record that is not older than the time, the log start. A batch that does not show the
+// record that its header promises, or takes more than 128 MiB without its compression, is answered with its first offset and largest timestamp.
 
 import (
 	"context"

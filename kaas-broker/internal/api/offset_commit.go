@@ -5,7 +5,8 @@ package api
 // A commit is answered when it is durable and this broker was still the group's coordinator then. An offset is kept with the id of its topic, so that a
 // topic that is deleted and made again begins without offsets. v0 stands for offsets in ZooKeeper: UNSUPPORTED_VERSION, as in Kafka without ZooKeeper.
 //
-// Deviations: rows are in the order of the request (Kafka: those with errors first), and each mention of a partition has one.
+// Deviations: rows are in the order of the request (Kafka: those with errors first), and each mention of a partition has one. INVALID_COMMIT_OFFSET_SIZE
+// for what would take more than 8 MiB of the log (Kafka: more than the largest message of __consumer_offsets, 1 MiB).
 
 import (
 	"context"
