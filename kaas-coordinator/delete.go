@@ -33,16 +33,41 @@ func (l *leadership) delete(id string) error {
 		return ErrNonEmptyGroup
 	}
 	// Ids that were handed out to members that did not join are no members.
-	records := e.offsets.Removal(id, e.offsets.All())
+	return l.removeAll(id, e)
+}
+
+// removeAll removes a group with its offsets.
+func (l *leadership) removeAll(id string, e *entry) error {
+	var itself []slot.Record
 	if e.stored {
-		records = append(records, slot.Record{Key: slot.GroupKey(id)})
+		itself = append(itself, slot.Record{Key: slot.GroupKey(id)})
 	}
-	if err := l.slot.Remove(records...); err != nil {
-		return appendError(err)
+	if err := l.removeOffsets(id, e, e.offsets.All(), itself...); err != nil {
+		return err
 	}
 	e.live.Close(group.ErrNotAvailable)
 	delete(l.groups, id)
 	return nil
+}
+
+// removeOffsets removes some of a group's offsets, as many in one batch as it may hold, and more records with the last of them. The caller holds the lock.
+func (l *leadership) removeOffsets(id string, e *entry, partitions []offset.Partition, more ...slot.Record) error {
+	most := max(slot.PieceBytes/(usualValue+len(id)), 1)
+	for {
+		piece := partitions[:min(most, len(partitions))]
+		partitions = partitions[len(piece):]
+		records := e.offsets.Removal(id, piece)
+		if len(partitions) == 0 {
+			records = append(records, more...)
+		}
+		if _, err := l.slot.Append(records...); err != nil {
+			return appendError(err)
+		}
+		e.offsets.Forget(piece)
+		if len(partitions) == 0 {
+			return nil
+		}
+	}
 }
 
 // DeleteOffsets is an OffsetDelete request. The results are one error for each partition: nil, also where there was no offset, or
@@ -132,22 +157,12 @@ func (l *leadership) deleteTopic(topic string, topicID uuid.UUID) (slot.Pending,
 	return l.Barrier(), nil
 }
 
-// remove appends the removal of offsets, and of the group itself where nothing is left of it. The caller holds the lock.
+// remove removes offsets, and the group itself where nothing is left of it. The caller holds the lock.
 func (l *leadership) remove(id string, e *entry, partitions []offset.Partition) error {
-	records := e.offsets.Removal(id, partitions)
-	last := e.isVacant() && e.offsets.AreWithin(partitions)
-	if last && e.stored {
-		records = append(records, slot.Record{Key: slot.GroupKey(id)})
+	if e.isVacant() && e.offsets.AreWithin(partitions) {
+		return l.removeAll(id, e)
 	}
-	if err := l.slot.Remove(records...); err != nil {
-		return appendError(err)
-	}
-	e.offsets.Forget(partitions)
-	if last {
-		e.live.Close(group.ErrNotAvailable)
-		delete(l.groups, id)
-	}
-	return nil
+	return l.removeOffsets(id, e, partitions)
 }
 
 // isVacant reports whether nobody is in the group, or about to be.

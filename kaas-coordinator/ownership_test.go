@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -323,4 +324,53 @@ func fill(t testing.TB, filesystem vfs.FS) (free func()) {
 		}
 		must(t, dir.Close())
 	}
+}
+
+// A removal that finds no room in its middle has taken from the memory what it has taken from the log, and goes on later.
+func TestRemovalOnAVolumeThatFills(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const offsets = 100
+		id := strings.Repeat("g", 32<<10-1)
+		filesystem := vfs.NewMem(64 << 20)
+		volume, err := storage.OpenVolume(filesystem, storage.VolumeOptions{ClusterID: "c", ID: "v", Reserve: 1 << 20})
+		must(t, err)
+		prepare(t, filesystem)
+		p := beginOn(t, filesystem, volume, coordinator.Options{}, id)
+		synctest.Wait()
+		for i := range int32(offsets) {
+			must(t, p.commit(id, commitOf("t", i, 1)))
+		}
+		kept := func() (kept int) {
+			for i := range int32(offsets) {
+				if p.fetch(id, at("t", i)).Offset == 1 {
+					kept++
+				}
+			}
+			return kept
+		}
+		usage, err := filesystem.Usage()
+		must(t, err)
+		must(t, filesystem.MkdirAll("ballast"))
+		ballast, err := filesystem.OpenDir("ballast")
+		must(t, err)
+		must(t, vfs.WriteFileAtomic(ballast, "ballast", make([]byte, usage.Free-(1<<20)-(1800<<10))))
+		must(t, volume.Refresh())
+		wants(t, p.Delete(t.Context(), id), group.ErrNotAvailable)
+		left := kept()
+		if left == 0 || left == offsets {
+			t.Errorf("%d of %d offsets are left by a removal that found room for some", left, offsets)
+		}
+		must(t, ballast.Remove("ballast"))
+		must(t, volume.Refresh())
+		p.stop()
+		p = beginOn(t, filesystem, volume, coordinator.Options{}, id)
+		synctest.Wait()
+		if again := kept(); again != left {
+			t.Errorf("the log has %d offsets, the memory had %d", again, left)
+		}
+		must(t, p.Delete(t.Context(), id))
+		if left := kept(); left != 0 {
+			t.Errorf("%d offsets of a removed group are left", left)
+		}
+	})
 }

@@ -87,17 +87,21 @@ func (l *leadership) forget(now time.Time, o TransactionOptions) (int, error) {
 			expired = append(expired, slot.Record{Key: slot.MarkerKey(producer)})
 		}
 	}
-	if err := l.slot.Remove(expired...); err != nil {
-		return 0, appendError(err)
-	}
-	for _, r := range expired {
-		if r.Key.Kind == slot.KindMarker {
-			delete(l.marks, r.Key.ProducerID)
-		} else {
-			delete(l.transactions, r.Key.ID)
+	forgotten := 0
+	for piece := range slot.Pieces(expired) {
+		if _, err := l.slot.Append(piece...); err != nil {
+			return forgotten, appendError(err)
 		}
+		for _, r := range piece {
+			if r.Key.Kind == slot.KindMarker {
+				delete(l.marks, r.Key.ProducerID)
+			} else {
+				delete(l.transactions, r.Key.ID)
+			}
+		}
+		forgotten += len(piece)
 	}
-	return len(expired), nil
+	return forgotten, nil
 }
 
 // stagingProducers are those with staged offsets in any group: the marker that ends them is still to come.

@@ -3,6 +3,7 @@ package slot
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -115,25 +116,23 @@ func (s *Slot) Append(records ...Record) (Pending, error) {
 	return Pending{partition: s.partition, ticket: ticket}, nil
 }
 
-// removalBytes is about how much one batch of Remove holds.
-const removalBytes = 1 << 20
+// PieceBytes is about how much one batch of many records may hold: an id of 32 KiB in each of a hundred thousand keys would be a batch of gigabytes.
+const PieceBytes = 1 << 20
 
-// Remove appends records without values, in as many batches as they fill: an id of 32 KiB in each of a hundred thousand keys would be one of gigabytes.
-// After a crash the first of them may be there alone, and the last never is. It never waits. The caller holds the slot's lock, as for Append.
-//
-// Errors: as Append's; some of the records may have been appended then.
-func (s *Slot) Remove(records ...Record) error {
-	for len(records) > 0 {
-		count, size := 0, 0
-		for ; count < len(records) && size < removalBytes; count++ {
-			size += int(recordBytes(records[count]))
+// Pieces splits records into what one batch may hold. Whoever appends one changes the memory before the next: any of them may fail.
+func Pieces(records []Record) iter.Seq[[]Record] {
+	return func(yield func([]Record) bool) {
+		for len(records) > 0 {
+			count, size := 0, 0
+			for ; count < len(records) && size < PieceBytes; count++ {
+				size += int(recordBytes(records[count]))
+			}
+			if !yield(records[:count]) {
+				return
+			}
+			records = records[count:]
 		}
-		if _, err := s.Append(records[:count]...); err != nil {
-			return err
-		}
-		records = records[count:]
 	}
-	return nil
 }
 
 func (s *Slot) build(records []Record) (batch.Batch, error) {
