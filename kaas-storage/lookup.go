@@ -27,7 +27,7 @@ var noRecord = TimestampOffset{Offset: -1, Timestamp: batch.NoTimestamp, LeaderE
 // more than batch.DefaultLimit uncompressed, and for one whose producer has sent a wrong timestamp or what nobody can decode. Kafka looks into batches
 // as they come, and then need not doubt them.
 //
-// A few searches run at a time on one volume; the others wait.
+// Four searches run at a time on one volume, and two of them look into a batch; the others wait.
 func (p *Partition) OffsetForTimestamp(ctx context.Context, ms, limit int64) (TimestampOffset, error) {
 	return p.lookUp(ctx, func() (TimestampOffset, error) { return p.firstSince(ctx, ms, limit) })
 }
@@ -110,14 +110,19 @@ func (p *Partition) searchSegment(ctx context.Context, s *segment, ms, limit int
 			return false
 		}
 		if header.MaxTimestamp() >= ms && header.Count() > 0 {
-			found, failed = p.searchBatch(s, file, position, size, ms, limit)
+			found, failed = p.searchBatch(ctx, s, file, position, size, ms, limit)
 		}
 		return failed == nil && found.Offset < 0
 	})
 	return found, errors.Join(err, failed)
 }
 
-func (p *Partition) searchBatch(s *segment, file vfs.File, position, size, ms, limit int64) (TimestampOffset, error) {
+func (p *Partition) searchBatch(ctx context.Context, s *segment, file vfs.File, position, size, ms, limit int64) (TimestampOffset, error) {
+	leave, err := p.volume.enterDecode(ctx)
+	if err != nil {
+		return noRecord, err
+	}
+	defer leave()
 	buf := make([]byte, size)
 	if _, err := file.ReadAt(buf, position); err != nil && !errors.Is(err, io.EOF) {
 		return noRecord, s.fail("read log", err)

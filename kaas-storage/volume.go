@@ -47,6 +47,7 @@ type Volume struct {
 	reserve int64
 	slots   chan struct{}
 	lookups chan struct{}
+	decodes chan struct{}
 	full    atomic.Bool
 	room    atomic.Int64 // bytes that may still be appended before the next look at the free space
 	relieve bool
@@ -60,14 +61,18 @@ type Volume struct {
 // defaultSlots bounds blocking calls of one volume, so that a hung one cannot use up the process's threads.
 const defaultSlots = 64
 
-// maxLookups bounds the searches by time of one volume: each may decompress a batch, of which a few kilobytes become batch.DefaultLimit.
-const maxLookups = 4
+const (
+	// maxLookups bounds the searches by time of one volume, which must leave its slots to others.
+	maxLookups = 4
+	// maxDecodes bounds those of them that decompress a batch: a few kilobytes become batch.DefaultLimit.
+	maxDecodes = 2
+)
 
 func newVolume(filesystem vfs.FS, id string, slots int) *Volume {
 	if slots <= 0 {
 		slots = defaultSlots
 	}
-	v := &Volume{fs: filesystem, id: id, slots: make(chan struct{}, slots), lookups: make(chan struct{}, maxLookups)}
+	v := &Volume{fs: filesystem, id: id, slots: make(chan struct{}, slots), lookups: make(chan struct{}, maxLookups), decodes: make(chan struct{}, maxDecodes)}
 	v.room.Store(math.MaxInt64 / 2)
 	v.fences.Store(filesystem == nil)
 	return v
@@ -200,9 +205,18 @@ func (v *Volume) leave() { <-v.slots }
 
 // enterLookup waits for a place among the searches by time; leave gives it back, also if it is called again.
 func (v *Volume) enterLookup(ctx context.Context) (leave func(), err error) {
+	return enterOne(ctx, v.lookups)
+}
+
+// enterDecode is enterLookup for a search that looks into a batch.
+func (v *Volume) enterDecode(ctx context.Context) (leave func(), err error) {
+	return enterOne(ctx, v.decodes)
+}
+
+func enterOne(ctx context.Context, places chan struct{}) (leave func(), err error) {
 	select {
-	case v.lookups <- struct{}{}:
-		return sync.OnceFunc(func() { <-v.lookups }), nil
+	case places <- struct{}{}:
+		return sync.OnceFunc(func() { <-places }), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
