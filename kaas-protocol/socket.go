@@ -31,7 +31,8 @@ func newSocket(transport net.Conn, sendTimeout time.Duration) *socket {
 
 // Write writes all of p.
 func (s *socket) Write(p []byte) (int, error) {
-	written, taken := 0, time.Now()
+	now := time.Now()
+	written, taken := 0, now
 	for {
 		pace, timeout := s.pace.Load(), s.sendTimeout
 		if pace != nil {
@@ -40,7 +41,7 @@ func (s *socket) Write(p []byte) (int, error) {
 		if !pace.kept() {
 			return written, errSlowClient
 		}
-		if err := s.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
+		if err := s.SetWriteDeadline(now.Add(timeout)); err != nil {
 			return written, err
 		}
 		n, err := s.Conn.Write(p[written:])
@@ -49,10 +50,11 @@ func (s *socket) Write(p []byte) (int, error) {
 		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return written, err
 		}
+		now = time.Now()
 		if n > 0 {
-			taken = time.Now()
+			taken = now
 		}
-		if time.Since(taken) >= s.sendTimeout {
+		if now.Sub(taken) >= s.sendTimeout {
 			return written, errSlowClient
 		}
 	}

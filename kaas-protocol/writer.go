@@ -67,8 +67,10 @@ func (c *connection) runSend(ctx context.Context, out *outbox, x *exchange, repl
 		if err := fits(x.request.Header, reply.Message); err != nil {
 			return err
 		}
-		c.socket.pace.Store(newPace(c.server.plain, x.charged.plain.bytes))
-		defer c.socket.pace.Store(nil)
+		if pace := newPace(c.server.plain, x.charged.plain.bytes); pace != nil {
+			c.socket.pace.Store(pace)
+			defer c.socket.pace.Store(nil)
+		}
 		if sent, err = out.send(x.request.Header, reply); err != nil {
 			return err
 		}

@@ -110,27 +110,11 @@ func TestStoredCompressionBombs(t *testing.T) {
 	broker := start(t, harness.Options{Mode: harness.Dev, Decodes: []string{"down-convert", "timestamp-lookup"}})
 	createTopic(t, broker.Bootstrap(), "bombed", 1, "max.message.bytes", "10000000")
 	for _, made := range [][]byte{bomb(t, batch.Gzip, 1000*mib, 1), bomb(t, batch.Gzip, bombBytes-40*mib, 1), bomb(t, batch.Gzip, bombBytes-40*mib, 1_000_000)} {
-		response, err := dial(t, broker.Bootstrap()).call(produceRequest(8, "bombed", -1, made), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if code := response.(*kmsg.ProduceResponse).Topics[0].Partitions[0].ErrorCode; code != 0 {
-			t.Fatalf("the bomb was refused with %d", code)
-		}
+		dial(t, broker.Bootstrap()).store(t, "bombed", made)
 	}
 	for name, request := range map[string]func() kmsg.Request{
-		"converted down": func() kmsg.Request { return fetchRequest(2, "bombed", 0) },
-		"asked for a time": func() kmsg.Request {
-			request := kmsg.NewPtrListOffsetsRequest()
-			request.Version = 5
-			wanted := kmsg.NewListOffsetsRequestTopic()
-			wanted.Topic = "bombed"
-			partition := kmsg.NewListOffsetsRequestTopicPartition()
-			partition.Timestamp, partition.CurrentLeaderEpoch = 1, -1
-			wanted.Partitions = append(wanted.Partitions, partition)
-			request.Topics = append(request.Topics, wanted)
-			return request
-		},
+		"converted down":   func() kmsg.Request { return fetchRequest(2, "bombed", 0) },
+		"asked for a time": func() kmsg.Request { return listOffsetsRequest("bombed", 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			watch(t, broker, bombBound)

@@ -26,21 +26,11 @@ func TestCompactedBombs(t *testing.T) {
 			runBeside(t, broker.Bootstrap())
 			createTopic(t, broker.Bootstrap(), "bombed", 1, "segment.bytes", "100", "min.cleanable.dirty.ratio", "0", "max.message.bytes", "10000000")
 			connection := dial(t, broker.Bootstrap())
-			store := func(records []byte) {
-				t.Helper()
-				response, err := connection.call(produceRequest(8, "bombed", -1, records), time.Minute)
-				if err == nil {
-					err = kerr.ErrorForCode(response.(*kmsg.ProduceResponse).Topics[0].Partitions[0].ErrorCode)
-				}
-				if err != nil {
-					t.Fatalf("store %d KiB: %v", len(records)>>10, err)
-				}
-			}
-			store(keyedBomb(t, codec, 1000*mib, "above the limit"))
+			connection.store(t, "bombed", keyedBomb(t, codec, 1000*mib, "above the limit"))
 			for round := range rounds {
-				store(keyedBomb(t, codec, size, "again", fmt.Sprint("once ", round)))
+				connection.store(t, "bombed", keyedBomb(t, codec, size, "again", fmt.Sprint("once ", round)))
 			}
-			store(keyedBomb(t, batch.None, 100, "filler"))
+			connection.store(t, "bombed", keyedBomb(t, batch.None, 100, "filler"))
 			alterTopic(t, connection, "bombed", "cleanup.policy", "compact")
 			for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 				records := recordsAt(t, connection, "bombed")
