@@ -55,7 +55,8 @@ func TestDuplicateWaitsForItsOriginal(t *testing.T) {
 	})
 }
 
-// Whoever may produce can make up any number of producer ids. Those heard of longest ago are forgotten, where there are most of them.
+// Whoever may produce can make up any number of producer ids. Those heard of longest ago are forgotten, where there are most of them; those of transactions
+// last.
 func TestProducersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFaulty(16 << 20)
@@ -71,6 +72,8 @@ func TestProducersAreBounded(t *testing.T) {
 			appendDurable(t, quiet, sequenced(t, id, 0, 0, 1))
 		}
 		must(t, sendTransactional(t, p, 1000, 0).WaitDurable(t.Context()))
+		must(t, sendTransactional(t, p, 1001, 0).WaitDurable(t.Context()))
+		must(t, sendMarker(t, p, 1001, true, 1).WaitDurable(t.Context()))
 		for id := range int64(500) {
 			appendDurable(t, p, sequenced(t, id, 0, 0, 1))
 			time.Sleep(time.Millisecond)
@@ -81,7 +84,7 @@ func TestProducersAreBounded(t *testing.T) {
 			t.Errorf("a partition below its share remembers %d of 20", kept)
 		}
 		kept := p.Producers()
-		if len(kept) != 80 || kept[0].ID != 421 || kept[78].ID != 499 || kept[79].ID != 1000 {
+		if len(kept) != 80 || kept[0].ID != 422 || kept[77].ID != 499 || kept[78].ID != 1000 || kept[79].ID != 1001 {
 			t.Errorf("%d are left, from %d on", len(kept), kept[0].ID)
 		}
 		appendDurable(t, p, sequenced(t, 499, 0, 1, 1))
